@@ -1,0 +1,1 @@
+"""maskwright: exact constrained decoding of language models."""

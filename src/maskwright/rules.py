@@ -1,0 +1,130 @@
+"""Rules: what every front-end produces and the network is lowered from. Data only.
+
+A grammar is a set of rules. A rule's body is an expression over lexemes (terminals that are
+regular languages), calls of other rules, sequence, choice, repetition and token ids. A rule may be
+**lazy**: its body is a function that runs when the automaton first predicts the rule, so a large
+schema costs what generation visits.
+
+Each *instance* of a rule owns one register: counters and a set of small integers. `Act`
+expressions test and update it (how many items, which properties were seen). They are zero-width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from .lexeme import Lexeme
+
+__all__ = ["NOTHING", "Act", "Action", "Alt", "Call", "Expr", "Lex", "Never", "Repeat", "Rule", "Seq", "Tokens"]
+
+
+class Rule:
+    """A named production. Rules compare by identity.
+
+    Args:
+        name: For messages and printing; need not be unique.
+        body: The expression, or a function that makes it on first use.
+    """
+
+    __slots__ = ("_body", "name")
+
+    def __init__(self, name: str, body: Expr | Callable[[], Expr] | None = None) -> None:
+        self.name = name
+        self._body = body
+
+    def define(self, body: Expr | Callable[[], Expr]) -> None:
+        """Set the body of a rule that had to exist before its body could (recursion)."""
+        self._body = body
+
+    def expand(self) -> Expr:
+        """The body. A lazy body is made at the first call and kept."""
+        body = self._body
+        if body is None:
+            raise RuntimeError(f"rule {self.name!r} was never defined")
+        if not isinstance(body, Expr):
+            body = self._body = body()
+        return body
+
+    def __repr__(self) -> str:
+        return f"Rule({self.name!r})"
+
+
+class Expr:
+    """Base of the expressions."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lex(Expr):
+    """Bytes that are in a regular language."""
+
+    lexeme: Lexeme
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call(Expr):
+    """An instance of another rule, with a fresh register."""
+
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seq(Expr):
+    """The parts one after another; no parts: the empty text."""
+
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alt(Expr):
+    """Any of the options; no options: nothing can match."""
+
+    options: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeat(Expr):
+    """The body ``low`` to ``high`` times (None: no upper bound). Counted, never unrolled.
+
+    The body must not contain an `Act`: the count takes a register of its own.
+    """
+
+    body: Expr
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens(Expr):
+    """One token out of a set of ids, whatever its text (special tokens are reached only so)."""
+
+    ids: tuple[int, ...]
+
+
+class Action(IntEnum):
+    """What an `Act` does to the register. ``a``, ``b``, ``c`` are its arguments."""
+
+    COUNT = 1  #: counter a: fails at b (-1: never); else adds one, saturating at c
+    AT_LEAST = 2  #: counter a: fails below b
+    MARK = 3  #: fails if a is in the set; else adds a
+    ADD = 4  #: adds a to the set
+    HAS = 5  #: fails unless a is in the set
+    LACKS = 6  #: fails if a is in the set
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Act(Expr):
+    """A zero-width test and update of the register of the rule instance it stands in."""
+
+    action: Action
+    a: int
+    b: int = 0
+    c: int = 0
+
+
+NOTHING: Final = Seq(())
+Never: Final = Alt(())
