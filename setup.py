@@ -1,0 +1,62 @@
+"""Builds the kernel: every ``src/maskwright/kernel/*.pyx`` becomes one C++ extension.
+
+All compiler directives and flags of the kernel live here and nowhere else, so that one switch turns
+them all: ``MASKWRIGHT_CHECKED=1`` builds with bounds, None and division checks, the assertions of the
+C++ library and little optimisation. The two builds keep their intermediate files apart: neither
+Cython nor setuptools notices that only the flags changed.
+
+Everything else about the package is in ``pyproject.toml``.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+CHECKED = os.environ.get("MASKWRIGHT_CHECKED", "") not in ("", "0")
+BUILD_BASE = Path("build", "checked" if CHECKED else "release")
+KERNEL = Path("src", "maskwright", "kernel")
+
+DIRECTIVES = {
+    "language_level": 3,
+    "embedsignature": True,
+    # A negative index is never meant in the kernel; the checked build reports one as out of bounds.
+    "wraparound": False,
+    "boundscheck": CHECKED,
+    "initializedcheck": CHECKED,
+    "nonecheck": CHECKED,
+    "cdivision": not CHECKED,
+}
+
+if sys.platform == "win32":
+    FLAGS, MACROS = ["/std:c++17", "/EHsc", "/Od" if CHECKED else "/O2"], []
+elif CHECKED:
+    FLAGS, MACROS = ["-std=c++17", "-O1", "-g"], [("_GLIBCXX_ASSERTIONS", "1")]
+else:
+    FLAGS, MACROS = ["-std=c++17", "-O3"], []
+
+EXTENSIONS = [
+    Extension(
+        name=f"maskwright.kernel.{source.stem}",
+        sources=[source.as_posix()],
+        language="c++",
+        extra_compile_args=FLAGS,
+        define_macros=MACROS,
+    )
+    for source in sorted(KERNEL.glob("*.pyx"))
+]
+
+setup(
+    ext_modules=cythonize(
+        EXTENSIONS,
+        include_path=["src"],
+        build_dir=str(BUILD_BASE / "cython"),
+        compiler_directives=DIRECTIVES,
+    ),
+    options={
+        "build": {"build_base": str(BUILD_BASE)},
+        "build_ext": {"parallel": os.cpu_count()},
+    },
+)
