@@ -1,0 +1,44 @@
+# A newcomer needs `make demo` and `make test`. Each makes its own .venv and installs what it needs.
+VENV ?= .venv
+# What the tests may use besides pytest; tests that miss a partner skip and say so.
+TEST_EXTRAS ?= test
+
+.PHONY: help demo test check checked bench build clean
+
+help:
+	@echo "make demo     five schemas, one small real model, JSON that fits (compiles llama.cpp once, ~5 min)"
+	@echo "make test     the tests, on the installed package"
+	@echo "make check    style, types, examples in docstrings and pages"
+	@echo "make checked  the tests on a kernel built with bounds checks ($(VENV)-checked)"
+	@echo "make bench    the benchmarks beside other engines"
+	@echo "make build    the kernel in place, for work on it (PYTHONPATH=src)"
+	@echo "make clean    forget all builds and virtual environments"
+
+demo:
+	scripts/install $(VENV) demo
+	scripts/install-model $(VENV)
+	$(VENV)/bin/python examples/demo.py
+
+test:
+	scripts/install $(VENV) $(TEST_EXTRAS)
+	scripts/test $(VENV)
+
+check:
+	scripts/install $(VENV) dev
+	scripts/check $(VENV)
+
+checked:
+	MASKWRIGHT_CHECKED=1 scripts/install $(VENV)-checked $(TEST_EXTRAS)
+	scripts/test $(VENV)-checked
+
+bench:
+	scripts/install $(VENV) bench
+	$(VENV)/bin/maskwright bench
+
+build:
+	scripts/install $(VENV) dev
+	$(VENV)/bin/python setup.py --quiet build_ext --inplace
+
+clean:
+	rm -rf build dist $(VENV) $(VENV)-checked
+	find src -name '*.so' -delete
