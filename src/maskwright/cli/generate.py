@@ -1,0 +1,80 @@
+"""`maskwright generate`: a model's answer that fits, token by token as it comes.
+
+The answer goes to standard output and nothing else does; the summary goes to standard error.
+"""
+
+from __future__ import annotations
+
+import codecs
+import time
+from typing import Any
+
+import click
+
+from .constraint import constraint_options, read_constraint
+from .exits import INCOMPLETE, MODEL, Failure
+
+__all__ = ["generate"]
+
+
+@click.command()
+@click.argument("prompt")
+@constraint_options
+@click.option("--model", metavar="PATH", help="GGUF file or transformers folder.  [default: SmolLM2-135M]")
+@click.option("--max-tokens", type=click.IntRange(min=1), default=512, show_default=True)
+@click.option(
+    "--temperature", type=click.FloatRange(min=0), default=0.0, show_default=True, help="0: the best token."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--schema-in-prompt/--no-schema-in-prompt",
+    default=True,
+    show_default=True,
+    help="Tell the model in words what is asked for. It never sees the schema otherwise.",
+)
+@click.option("--show-prompt", is_flag=True, help="Print the prompt that is sent, on standard error.")
+def generate(
+    prompt: str,
+    model: str | None,
+    max_tokens: int,
+    temperature: float,
+    seed: int,
+    schema_in_prompt: bool,
+    show_prompt: bool,
+    **constraint: Any,
+) -> None:
+    """Answer PROMPT with text that fits a schema, model, regex, grammar or list.
+
+    The answer is printed as it comes. A line on standard error says how many tokens it had, the time
+    per token and the time spent on masks. Exit code 5: --max-tokens came first.
+    """
+    wanted = read_constraint(**constraint)
+    from .. import GrammarCompiler
+    from .models import load_model
+    from .sampling import Sampler, Statistics, generate_tokens
+
+    engine = load_model(model)
+    start = time.perf_counter()
+    compiled = wanted.compile(GrammarCompiler(engine.info))
+    compile_time = time.perf_counter() - start
+    message = f"{prompt}\n\n{wanted.in_words()}".rstrip() if schema_in_prompt else prompt
+    if show_prompt:
+        click.echo(message, err=True)
+    tokens = engine.encode_chat(message)
+    if len(tokens) + max_tokens > engine.context:
+        raise Failure(
+            f"the prompt has {len(tokens)} tokens, and {max_tokens} more do not fit into the model's "
+            f"{engine.context}\n  hint: lower --max-tokens, or shorten the prompt (--no-schema-in-prompt)",
+            MODEL,
+        )
+    statistics = Statistics()
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a character may span tokens
+    sampler = Sampler(temperature=temperature, seed=seed)
+    for token in generate_tokens(
+        engine, compiled, tokens, sampler=sampler, max_tokens=max_tokens, statistics=statistics
+    ):
+        click.echo(decoder.decode(engine.info.decoded_vocab[token]), nl=False)
+    click.echo(decoder.decode(b"", final=True))
+    click.echo(f"{engine.name}: compiled in {1e3 * compile_time:.1f} ms; {statistics.summary()}", err=True)
+    if not statistics.finished:
+        raise Failure(f"the answer is not complete after --max-tokens {max_tokens}", INCOMPLETE)
