@@ -1,0 +1,317 @@
+"""Numbers: the lexeme of every set of constraints against exact fractions."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from maskwright.errors import LimitExceeded
+from maskwright.lexeme import EMPTY, Lexeme, Op
+from maskwright.schema.numbers import Exact, number_language, number_lexeme
+
+from .oracle import accepts, is_empty
+
+JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+FEW = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+
+
+def satisfies(text: str, kw: dict[str, Any]) -> bool:
+    """The same question asked of exact fractions."""
+    if not JSON_NUMBER.fullmatch(text):
+        return False
+    value = Fraction(Decimal(text))
+    whole = value.denominator == 1
+    return (
+        (not kw.get("integer") or whole)
+        and (not kw.get("not_integer") or not whole)
+        and ("minimum" not in kw or value >= kw["minimum"])
+        and ("maximum" not in kw or value <= kw["maximum"])
+        and ("exclusive_minimum" not in kw or value > kw["exclusive_minimum"])
+        and ("exclusive_maximum" not in kw or value < kw["exclusive_maximum"])
+        and all((value / Fraction(m)).denominator == 1 for m in kw.get("multiple_of", ()))
+        and all((value / Fraction(m)).denominator != 1 for m in kw.get("not_multiple_of", ()))
+        and all(value != Fraction(v) for v in kw.get("excluded", ()))
+    )
+
+
+def must_be_held(text: str, language_left_out: str | None) -> bool:
+    """Whether a spelling is outside everything that `left_out` may name."""
+    mantissa, mark, _ = text.lower().lstrip("-").partition("e")
+    if not mark or language_left_out is None:
+        return True
+    whole, point, decimals = mantissa.partition(".")
+    if "unless" not in language_left_out:
+        return False
+    n_whole = 3 if "3 digits" in language_left_out else 1
+    if not point:
+        return len(whole) <= n_whole
+    if len(whole) > 1:
+        return False
+    limit = re.search(r"up to (\d+) decimals", language_left_out)
+    if not limit:
+        zeros = int(re.search(r"more than (\d+) zeros", language_left_out)[1])  # type: ignore[index]
+        return whole != "0" or len(decimals) - len(decimals.lstrip("0")) <= zeros
+    return not decimals.strip("0") or (len(decimals) <= int(limit[1]) and decimals[-1] != "0")
+
+
+def check(text: str, kw: dict[str, Any]) -> None:
+    language = number_language(**kw)
+    held = accepts(language.lexeme, text.encode())
+    good = satisfies(text, kw)
+    if kw.get("integer_spelling") == "plain" and kw.get("integer"):
+        good = good and "." not in text and "e" not in text.lower()
+    elif not kw.get("exponents", True):
+        good = good and "e" not in text.lower()
+    elif good and not held:
+        good = must_be_held(text, language.left_out)
+    assert held == good, (text, kw, language.left_out)
+
+
+digits = st.text("0123456789", min_size=1, max_size=6)
+plain_texts = st.builds(
+    lambda sign, whole, decimals, zeros: (
+        sign + (whole.lstrip("0") or "0") + (f".{decimals}{'0' * zeros}" if decimals else "")
+    ),
+    st.sampled_from(["", "-"]),
+    st.text("0123456789", min_size=1, max_size=5),
+    st.one_of(st.just(""), st.text("0123456789", min_size=1, max_size=4)),
+    st.sampled_from([0, 0, 0, 1, 3, 20]),
+)
+science_texts = st.builds(
+    lambda mantissa, mark, sign, zeros, exponent: f"{mantissa}{mark}{sign}{zeros}{exponent}",
+    st.one_of(
+        plain_texts,
+        st.builds(lambda d, f: f"{d}.{f}", st.integers(0, 9), digits),
+        st.integers(-120, 1200).map(str),
+    ),
+    st.sampled_from("eE"),
+    st.sampled_from(["", "+", "-"]),
+    st.sampled_from(["", "0", "00"]),
+    st.integers(0, 25),
+)
+texts = st.one_of(plain_texts, science_texts)
+
+bounds = st.one_of(
+    st.integers(-200, 2000),
+    st.builds(lambda n, p: Decimal(n).scaleb(-p), st.integers(-30000, 30000), st.integers(0, 5)),
+    st.builds(lambda n, p: Decimal(n).scaleb(p), st.integers(-12, 12), st.integers(0, 22)),
+)
+multiples = st.sampled_from(
+    [
+        1,
+        2,
+        3,
+        5,
+        7,
+        10,
+        12,
+        16,
+        100,
+        250,
+        *map(Decimal, ["0.01", "0.5", "0.25", "0.1", "0.3", "1.5", "0.125", "1e-8", "1e20", "2.5e-3", "1e1"]),
+    ]
+)
+
+
+@st.composite
+def constraints(draw: st.DrawFn) -> dict[str, Any]:
+    """Any mix of constraints."""
+    kw: dict[str, Any] = {}
+    for name in ("minimum", "maximum", "exclusive_minimum", "exclusive_maximum"):
+        if draw(st.integers(0, 3)) == 0:
+            kw[name] = draw(bounds)
+    kind = draw(st.integers(0, 5))
+    if kind == 0:
+        kw["integer"] = True
+        kw["integer_spelling"] = draw(st.sampled_from(["plain", "json"]))
+    elif kind == 1:
+        kw["not_integer"] = True
+    if draw(st.booleans()):
+        kw["multiple_of"] = draw(st.lists(multiples, min_size=1, max_size=2))
+    if draw(st.integers(0, 4)) == 0:
+        kw["not_multiple_of"] = [draw(multiples)]
+    if draw(st.integers(0, 3)) == 0:
+        kw["excluded"] = draw(st.lists(bounds, min_size=1, max_size=4))
+    if draw(st.integers(0, 5)) == 0:
+        kw["exponents"] = False
+    return kw
+
+
+def near(value: Exact) -> list[str]:
+    """Spellings of a value and of its neighbours."""
+    exact = Decimal(Fraction(value).numerator) / Decimal(Fraction(value).denominator)
+    found = []
+    for shift in ("0", "1", "-1", "0.1", "-0.1", "1e-7", "-1e-7"):
+        moved = exact + Decimal(shift)
+        found += [f"{moved:f}", f"{moved:E}".replace("E", "e"), f"{moved:f}".split(".")[0]]
+    return found
+
+
+@given(constraints(), st.lists(texts, min_size=10, max_size=25))
+@FEW
+def test_agrees_with_fractions(kw: dict[str, Any], samples: list[str]) -> None:
+    """Random constraints, random spellings, and spellings next to every number in the constraints."""
+    try:
+        number_language(**kw)
+    except LimitExceeded:
+        return
+    for name in ("minimum", "maximum", "exclusive_minimum", "exclusive_maximum"):
+        if name in kw:
+            samples = samples + near(kw[name])
+    for value in [*kw.get("excluded", ()), *kw.get("multiple_of", ())]:
+        samples = samples + near(value)
+    for text in samples:
+        if JSON_NUMBER.fullmatch(text):
+            check(text, kw)
+
+
+@given(st.text("0123456789.eE+-", max_size=8), constraints())
+@FEW
+def test_only_json_numbers(text: str, kw: dict[str, Any]) -> None:
+    """Whatever the constraints, what is accepted is a JSON number that satisfies them."""
+    try:
+        lexeme = number_lexeme(**kw)
+    except LimitExceeded:
+        return
+    if accepts(lexeme, text.encode()):
+        assert satisfies(text, kw)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), bounds, bounds)
+@FEW
+def test_every_float_as_python_writes_it(value: float, low: Exact, high: Exact) -> None:
+    """`json.dumps` spellings of floats are never left out for want of a notation."""
+    kw = {"minimum": low, "maximum": high, "excluded": [5]}
+    text = json.dumps(value)
+    assert accepts(number_lexeme(**kw), text.encode()) == satisfies(text, kw)
+    whole = {"integer": True}
+    assert accepts(number_lexeme(integer=True), text.encode()) == satisfies(text, whole)
+    cents = {"multiple_of": [Decimal("0.01")]}
+    assert accepts(number_lexeme(**cents), text.encode()) == satisfies(text, cents)
+
+
+@given(constraints())
+@FEW
+def test_empty_iff_no_number_fits(kw: dict[str, Any]) -> None:
+    """EMPTY is returned exactly when a search over candidates finds nothing."""
+    try:
+        lexeme = number_lexeme(**kw)
+    except LimitExceeded:
+        return
+    assert (lexeme is EMPTY) == is_empty(lexeme)
+    steps = [Decimal(1), Decimal("0.25"), Decimal("0.01"), Decimal(10)]
+    found = any(
+        satisfies(
+            f"{Decimal(Fraction(kw[name]).numerator) / Decimal(Fraction(kw[name]).denominator) + step * k:f}",
+            kw,
+        )
+        for name in ("minimum", "maximum", "exclusive_minimum", "exclusive_maximum")
+        if name in kw
+        for step in steps
+        for k in (-2, -1, 0, 1, 2)
+    )
+    if found:
+        assert lexeme is not EMPTY
+
+
+@pytest.mark.parametrize(
+    "kw",
+    [
+        {"exclusive_minimum": Decimal("0.1"), "exclusive_maximum": Decimal("0.2"), "multiple_of": [1]},
+        {"minimum": 1, "maximum": 0},
+        {"minimum": 3, "maximum": 3, "excluded": [3]},
+        {"exclusive_minimum": 3, "maximum": 3},
+        {"integer": True, "exclusive_minimum": 1, "exclusive_maximum": 2},
+        {"integer": True, "not_integer": True},
+        {"multiple_of": [6], "not_multiple_of": [2]},
+        {"multiple_of": [Decimal("0.123456789")], "exclusive_minimum": 0, "maximum": Decimal("0.1")},
+        {"multiple_of": [10], "minimum": 1, "maximum": 25, "excluded": [10, 20]},
+    ],
+)
+def test_unsatisfiable(kw: dict[str, Any]) -> None:
+    """Contradictions are found, whatever their kind."""
+    assert number_lexeme(**kw) is EMPTY
+
+
+def texts_held(lexeme: Lexeme, *candidates: str) -> str:
+    return " ".join(text for text in candidates if accepts(lexeme, text.encode()))
+
+
+def test_integer_spellings() -> None:
+    """Both spellings of integers, minus zero included."""
+    plain = number_lexeme(integer=True, integer_spelling="plain")
+    assert texts_held(plain, "0", "-0", "7", "-12", "01", "1.0", "1e2", "", "-", "+1") == "0 -0 7 -12"
+    full = number_lexeme(integer=True)
+    assert texts_held(
+        full, "1.0", "1.00", "1e2", "10e-1", "1.5", "1.5e1", "15e-1", "0e-9", "1e-1", "0.50e1"
+    ) == ("1.0 1.00 1e2 10e-1 1.5e1 0e-9")
+
+
+def test_bounds_in_scientific_notation() -> None:
+    """Large and small floats as Python and JavaScript write them."""
+    lexeme = number_lexeme(minimum=Decimal("1e-7"), maximum=Decimal("1.5e300"))
+    held = texts_held(
+        lexeme, "1e-07", "1e-7", "9.99e-8", "1.5e+300", "1.50000001e300", "1e22", "1E+0016", "-1e0"
+    )
+    assert held == "1e-07 1e-7 1.5e+300 1e22 1E+0016"
+
+
+def test_left_out_is_said() -> None:
+    """No constraint leaves nothing out; what is left out is in the report."""
+    assert number_language().left_out is None
+    assert number_language(minimum=0).left_out is None
+    assert number_language(excluded=[0]).left_out is None
+    assert "exponent" in (number_language(minimum=1).left_out or "")
+    assert "exponent" in (number_language(exponents=False).left_out or "")
+    assert "point" in (number_language(integer=True, integer_spelling="plain").left_out or "")
+
+
+def test_many_excluded_values_cost_their_digits() -> None:
+    """A thousand excluded values are one automaton, not a product of a thousand."""
+    lexeme = number_lexeme(integer=True, integer_spelling="plain", excluded=range(0, 4000, 4))
+    assert lexeme.op is Op.AUTOMATON
+    assert texts_held(lexeme, "3", "4", "3996", "3997", "4000", "-4") == "3 3997 4000 -4"
+
+
+def test_multiples_of_large_powers_of_ten() -> None:
+    """Zeros are counted, not carried in residues."""
+    lexeme = number_lexeme(multiple_of=[Decimal("1e308")])
+    assert (
+        texts_held(lexeme, "1e308", "1" + "0" * 308, "1" + "0" * 307, "5e307", "0")
+        == "1e308 1" + "0" * 308 + " 0"
+    )
+
+
+def test_limits_are_refused_not_hung() -> None:
+    """Too many residues are a typed error; a bounded range makes them a list."""
+    with pytest.raises(LimitExceeded, match=r"0\.123456789"):
+        number_lexeme(multiple_of=[Decimal("0.123456789")])
+    bounded = number_lexeme(multiple_of=[Decimal("0.123456789")], minimum=-1, maximum=1)
+    assert texts_held(bounded, "0.123456789", "-0.2469135780", "0.12345678", "0", "-0.0") == (
+        "0.123456789 -0.2469135780 0 -0.0"
+    )
+    with pytest.raises(LimitExceeded, match="digits"):
+        number_lexeme(minimum=Decimal("1e999999999"))
+    with pytest.raises(LimitExceeded):
+        number_lexeme(multiple_of=[4999, 4993])
+
+
+@pytest.mark.parametrize("bad", [0, -1, Decimal("NaN"), Decimal("Infinity"), Fraction(1, 3)])
+def test_bad_multiples(bad: Exact) -> None:
+    """Multiples are positive finite decimals."""
+    with pytest.raises(ValueError):
+        number_lexeme(multiple_of=[bad])
+
+
+@pytest.mark.parametrize("bad", [1.5, True, "1"])
+def test_only_exact_numbers_are_taken(bad: Any) -> None:
+    """A float has been rounded already."""
+    with pytest.raises(TypeError):
+        number_lexeme(minimum=bad)
