@@ -1,0 +1,58 @@
+"""`maskwright bench`: the project's measurements, beside its peers and in one run.
+
+Each sub-command is one module with `add_arguments` and `run`; modules are imported when their
+sub-command is used, so that `--help` needs neither numpy-heavy code nor any engine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "quick": "compile and mask times on the example schemas",
+    "mask": "MaskBench: time to first mask and between masks",
+    "conformance": "official JSON Schema suite and MaskBench verdicts",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `maskwright bench ...`.
+
+    Args:
+        argv: Arguments after `bench`; the process's own when None.
+
+    Returns:
+        The exit code: 0, or 1 when something needed is missing, or 2 for wrong usage.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser = argparse.ArgumentParser(prog="maskwright bench", description=__doc__.partition("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    chosen = next((word for word in arguments if word in _COMMANDS), None)
+    for name, summary in _COMMANDS.items():
+        sub = commands.add_parser(name, help=summary, description=summary)
+        if name == chosen:
+            importlib.import_module(f".{name}", __package__).add_arguments(sub)
+    try:
+        args = parser.parse_args(arguments)
+    except SystemExit as stop:  # argparse ends the process; a caller of `main` wants a code
+        return int(stop.code or 0)
+    return _run(args)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from .datasets import DataError
+    from .engines import EngineMissing
+    from .vocabularies import MissingVocabulary
+    from .workers import WorkerError
+
+    module = importlib.import_module(f".{args.command}", __package__)
+    try:
+        return int(module.run(args))
+    except (DataError, EngineMissing, MissingVocabulary, WorkerError) as error:
+        print(f"maskwright bench: {error}", file=sys.stderr)
+        return 1

@@ -1,0 +1,140 @@
+"""The interface between the harness and one engine.
+
+Small on purpose: whatever stands between the clock and the engine is counted against the engine.
+`Stepper.fill` and `Stepper.accept` are therefore the engine's own bound calls (or partial objects of
+them), not methods of ours.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..vocabularies import BenchVocabulary
+
+__all__ = ["Batch", "Engine", "EngineMissing", "Refused", "SchemaOptions", "Stepper"]
+
+
+class EngineMissing(RuntimeError):
+    """The engine's package is not installed."""
+
+
+class Refused(Exception):
+    """The engine said that it does not compile this schema. The message is the engine's own.
+
+    Attributes:
+        unsatisfiable: The engine's reason is that no value can satisfy the schema, which is a verdict.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        text = message.lower()
+        self.unsatisfiable = any(word in text for word in _UNSATISFIABLE)
+
+
+# How the engines word it.
+_UNSATISFIABLE = ("unsatisfiable", "cannot be satisfied", "can never be satisfied", "no value can")
+
+
+@dataclass(frozen=True)
+class SchemaOptions:
+    """What a verdict on an instance should mean, for the engines that can be told.
+
+    Attributes:
+        any_order: Properties in any order.
+        format_assertion: Whether `format` asserts.
+        remotes: Documents that the schema may refer to, by URI.
+    """
+
+    any_order: bool = False
+    format_assertion: bool = True
+    remotes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Stepper:
+    """One sequence being generated.
+
+    Attributes:
+        fill: Writes the mask of the next token into `words`.
+        accept: Takes a token id; False when the token is not legal.
+        words: The mask row, int32, one bit for each token id, bit 1 = legal.
+    """
+
+    fill: Callable[[], object]
+    accept: Callable[[int], object]
+    words: NDArray[np.int32]
+
+    def allows(self, token_id: int) -> bool:
+        """Whether the mask filled last has the token."""
+        return bool((int(self.words[token_id >> 5]) >> (token_id & 31)) & 1)
+
+
+#: Sequences, and the call that fills the mask rows of all of them at once.
+Batch = tuple[list[Stepper], Callable[[], object]]
+
+
+class Engine(ABC):
+    """One constrained-decoding library.
+
+    The order of calls: `prepare` once for a process, `compile` for a schema, `start` for a sequence.
+    """
+
+    name: ClassVar[str]
+    distribution: ClassVar[str]
+
+    def __init__(self, variant: str = "") -> None:
+        self.variant = variant
+
+    @property
+    def version(self) -> str:
+        """Version of the installed package."""
+        try:
+            return version(self.distribution)
+        except PackageNotFoundError:
+            return "source tree"
+
+    @abstractmethod
+    def prepare(self, vocabulary: BenchVocabulary) -> None:
+        """Load the vocabulary; whatever the engine does once for a vocabulary belongs here."""
+
+    @abstractmethod
+    def compile(self, schema: Any, options: SchemaOptions) -> Any:
+        """Compile a schema (a Python value).
+
+        Raises:
+            Refused: The engine does not take this schema.
+        """
+
+    def compile_again(self, schema: Any, options: SchemaOptions, compiled: Any) -> Any:
+        """What a server does at the second request for a schema: by default, ask the engine again."""
+        return self.compile(schema, options)
+
+    @abstractmethod
+    def start(self, compiled: Any) -> Stepper:
+        """A new sequence."""
+
+    def matches(self, compiled: Any, text: bytes, stop_id: int) -> bool:
+        """Whether the text is a whole match. Needs the vocabulary of single bytes."""
+        stepper = self.start(compiled)
+        for byte in text:
+            stepper.fill()
+            if not stepper.allows(byte):
+                return False
+            stepper.accept(byte)
+        stepper.fill()
+        return stepper.allows(stop_id)
+
+    def batch(self, compiled: Sequence[Any], threads: int) -> Batch | None:
+        """One sequence for each grammar, and a native call that fills all rows; None if there is none."""
+        return None
+
+    def new_words(self, vocabulary: BenchVocabulary, rows: int = 1) -> NDArray[np.int32]:
+        """Zeroed mask rows, shape (rows, words)."""
+        return np.zeros((rows, vocabulary.n_words), dtype=np.int32)

@@ -1,0 +1,87 @@
+"""maskwright through its public names, as any caller would use it. Variant: `strict`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import maskwright
+
+from ..vocabularies import BenchVocabulary
+from .base import Batch, Engine, Refused, SchemaOptions, Stepper
+
+__all__ = ["make"]
+
+
+class Maskwright(Engine):
+    """The compiler's cache on, as is its default."""
+
+    name: ClassVar[str] = "maskwright"
+    distribution: ClassVar[str] = "maskwright"
+
+    def prepare(self, vocabulary: BenchVocabulary) -> None:
+        self._vocabulary = vocabulary
+        info = maskwright.TokenizerInfo(
+            vocabulary.tokens,
+            maskwright.VocabType.RAW,
+            vocab_size=vocabulary.size,
+            stop_token_ids=[vocabulary.stop_id],
+        )
+        self._compiler = maskwright.GrammarCompiler(info)
+
+    def compile(self, schema: Any, options: SchemaOptions) -> Any:
+        try:
+            return self._compiler.compile_json_schema(
+                schema,
+                strict_mode="strict" in self.variant,
+                any_order=options.any_order,
+                format_assertion=options.format_assertion,
+                **self._remotes(options),
+            )
+        except maskwright.GrammarError as error:
+            raise Refused(str(error)) from error
+
+    def _remotes(self, options: SchemaOptions) -> dict[str, Any]:
+        if not options.remotes or "registry" not in _compile_parameters():
+            return {}
+        return {"registry": _registry(options)}
+
+    def start(self, compiled: Any) -> Stepper:
+        matcher = maskwright.GrammarMatcher(compiled)
+        words = self.new_words(self._vocabulary)
+        return Stepper(partial(matcher.fill_next_token_bitmask, words, 0), matcher.accept_token, words[0])
+
+    def matches(self, compiled: Any, text: bytes, stop_id: int) -> bool:
+        matcher = maskwright.GrammarMatcher(compiled)
+        return bool(matcher.accept_string(text)) and bool(matcher.is_completed())
+
+    def batch(self, compiled: Sequence[Any], threads: int) -> Batch | None:
+        batch = maskwright.BatchGrammarMatcher(max_threads=threads)
+        words = self.new_words(self._vocabulary, len(compiled))
+        matchers = [maskwright.GrammarMatcher(one) for one in compiled]
+        steppers = [
+            Stepper(partial(m.fill_next_token_bitmask, words, i), m.accept_token, words[i])
+            for i, m in enumerate(matchers)
+        ]
+        return steppers, partial(batch.batch_fill_next_token_bitmask, matchers, words)
+
+
+def _compile_parameters() -> frozenset[str]:
+    return frozenset(inspect.signature(maskwright.GrammarCompiler.compile_json_schema).parameters)
+
+
+def _registry(options: SchemaOptions) -> Any:
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT202012
+
+    return Registry().with_resources(
+        (uri, Resource.from_contents(document, default_specification=DRAFT202012))
+        for uri, document in options.remotes.items()
+    )
+
+
+def make(variant: str) -> Engine:
+    """The engine, with the variant `strict`."""
+    return Maskwright(variant)
