@@ -6,7 +6,6 @@ all the same is the point. Each answer is checked by a validator that knows noth
 
 from __future__ import annotations
 
-import codecs
 import json
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ import jsonschema_rs
 
 from maskwright import GrammarCompiler
 from maskwright.cli.models import Model, load_model
-from maskwright.cli.sampling import Sampler, Statistics, generate_tokens
+from maskwright.cli.sampling import Sampler, Statistics, generate_text
 from maskwright.prompt import describe
 
 HERE = Path(__file__).parent
@@ -28,19 +27,17 @@ def answer(model: Model, compiler: GrammarCompiler, schema: object, prompt: str)
     """Print an answer as it comes; return it with what it cost."""
     compiled = compiler.compile_json_schema(schema)
     message = f"{prompt}\n\nAnswer with JSON only, one value of this form:\n{describe(schema)}"
-    decoder = codecs.getincrementaldecoder("utf-8")()
     statistics = Statistics()
-    tokens = generate_tokens(
+    sampler = Sampler(temperature=TEMPERATURE, seed=SEED)
+    text = ""
+    for piece in generate_text(
         model,
         compiled,
         model.encode_chat(message),
-        sampler=Sampler(temperature=TEMPERATURE, seed=SEED),
+        sampler=sampler,
         max_tokens=MAX_TOKENS,
         statistics=statistics,
-    )
-    text = ""
-    for token in tokens:
-        piece = decoder.decode(model.info.decoded_vocab[token])
+    ):
         print(piece, end="", flush=True)
         text += piece
     print()

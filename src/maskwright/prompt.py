@@ -169,7 +169,19 @@ class _Writer:
             self._described.add(reference)
             target = self._look_up(reference)
             schema = {**target, **beside}
-        return _merge_all_of(schema), name, False
+        return self._merge_all_of(schema), name, False
+
+    def _merge_all_of(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """The parts of an allOf as one, as far as a description goes."""
+        whole = {key: value for key, value in schema.items() if key != "allOf"}
+        for part in schema.get("allOf", ()):
+            body, _, _ = self._follow(part)
+            properties = {**body.get("properties", {}), **whole.get("properties", {})}
+            required = [*body.get("required", ()), *whole.get("required", ())]
+            whole = {**body, **whole}
+            if properties:
+                whole["properties"], whole["required"] = properties, required
+        return whole
 
     def _look_up(self, reference: str) -> dict[str, Any]:
         """What a reference stands for; nothing, if it is not inside the schema."""
@@ -186,21 +198,6 @@ class _Writer:
         except Unresolvable:
             return {}
         return contents if isinstance(contents, dict) else {}
-
-
-def _merge_all_of(schema: dict[str, Any]) -> dict[str, Any]:
-    """The parts of an allOf as one, as far as a description goes."""
-    parts = [part for part in schema.get("allOf", ()) if isinstance(part, dict)]
-    if not parts:
-        return schema
-    whole = {key: value for key, value in schema.items() if key != "allOf"}
-    for part in map(_merge_all_of, parts):
-        properties = {**part.get("properties", {}), **whole.get("properties", {})}
-        required = [*part.get("required", ()), *whole.get("required", ())]
-        whole = {**part, **whole}
-        if properties:
-            whole["properties"], whole["required"] = properties, required
-    return whole
 
 
 def _guess_type(schema: dict[str, Any]) -> str | list[str]:

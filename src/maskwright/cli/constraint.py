@@ -17,7 +17,7 @@ import click
 if TYPE_CHECKING:
     from .. import CompiledGrammar, GrammarCompiler
 
-__all__ = ["Constraint", "constraint_options", "load_pydantic", "read_constraint"]
+__all__ = ["Constraint", "constraint_options", "load_pydantic", "read_constraint", "schema_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -58,40 +58,46 @@ class Constraint:
         return ""
 
 
-def constraint_options(command: _Command) -> _Command:
-    """Adds ``--schema``, ``--pydantic``, ``--regex``, ``--ebnf`` and ``--choices`` to a command."""
-    for option in reversed(
-        (
-            click.option(
-                "--schema", type=click.File(encoding="utf-8"), help="JSON Schema file; - for stdin."
-            ),
-            click.option(
-                "--pydantic", metavar="MODULE:MODEL", help="Pydantic model, dataclass or TypedDict."
-            ),
-            click.option("--regex", metavar="PATTERN", help="Regular expression for the whole answer."),
-            click.option("--ebnf", type=click.File(encoding="utf-8"), help="EBNF grammar file; - for stdin."),
-            click.option("--choices", metavar="A,B,...", help="The possible answers, separated by commas."),
-        )
-    ):
+_SCHEMA_OPTIONS = (
+    click.option("--schema", type=click.File(encoding="utf-8"), help="JSON Schema file; - for stdin."),
+    click.option("--pydantic", metavar="MODULE:MODEL", help="Pydantic model, dataclass or TypedDict."),
+)
+_OTHER_OPTIONS = (
+    click.option("--regex", metavar="PATTERN", help="Regular expression for the whole answer."),
+    click.option("--ebnf", type=click.File(encoding="utf-8"), help="EBNF grammar file; - for stdin."),
+    click.option("--choices", metavar="A,B,...", help="The possible answers, separated by commas."),
+)
+
+
+def schema_options(command: _Command) -> _Command:
+    """Adds ``--schema`` and ``--pydantic`` to a command."""
+    for option in reversed(_SCHEMA_OPTIONS):
         command = option(command)
     return command
 
 
+def constraint_options(command: _Command) -> _Command:
+    """Adds ``--schema``, ``--pydantic``, ``--regex``, ``--ebnf`` and ``--choices`` to a command."""
+    for option in reversed(_OTHER_OPTIONS):
+        command = option(command)
+    return schema_options(command)
+
+
 def read_constraint(
-    *,
-    schema: IO[str] | None,
-    pydantic: str | None,
-    regex: str | None,
-    ebnf: IO[str] | None,
-    choices: str | None,
+    *, schema: IO[str] | None = None, pydantic: str | None = None, **others: Any
 ) -> Constraint:
     """The one constraint that the options name.
+
+    Args:
+        schema: The value of ``--schema``.
+        pydantic: The value of ``--pydantic``.
+        others: The values of the other options, by name, as far as the command has them.
 
     Raises:
         click.UsageError: None or several are given, or a model cannot be imported.
         SchemaError: The schema file is not JSON, or the model has no schema.
     """
-    options = {"schema": schema, "pydantic": pydantic, "regex": regex, "ebnf": ebnf, "choices": choices}
+    options = {"schema": schema, "pydantic": pydantic, **others}
     given = [name for name, value in options.items() if value is not None]
     if len(given) != 1:
         names = ", ".join(f"--{name}" for name in options)
@@ -102,11 +108,13 @@ def read_constraint(
         return Constraint("schema", load_schema(schema.read()))
     if pydantic is not None:
         return Constraint("schema", load_pydantic(pydantic))
-    if ebnf is not None:
-        return Constraint("ebnf", ebnf.read())
-    if choices is not None:
-        return Constraint("choices", [choice for choice in choices.split(",") if choice])
-    return Constraint("regex", regex)
+    (kind,) = given
+    value = others[kind]
+    if kind == "ebnf":
+        return Constraint(kind, value.read())
+    if kind == "choices":
+        return Constraint(kind, [choice for choice in value.split(",") if choice])
+    return Constraint(kind, value)
 
 
 def load_pydantic(path: str) -> Any:

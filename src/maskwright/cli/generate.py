@@ -5,19 +5,18 @@ The answer goes to standard output and nothing else does; the summary goes to st
 
 from __future__ import annotations
 
-import codecs
 import time
 from typing import Any
 
 import click
 
 from .constraint import constraint_options, read_constraint
-from .exits import INCOMPLETE, MODEL, Failure
+from .exits import INCOMPLETE, Failure
 
 __all__ = ["generate"]
 
 
-@click.command()
+@click.command(short_help="Let a model answer, in the form you ask for.")
 @click.argument("prompt")
 @constraint_options
 @click.option("--model", metavar="PATH", help="GGUF file or transformers folder.  [default: SmolLM2-135M]")
@@ -51,7 +50,7 @@ def generate(
     wanted = read_constraint(**constraint)
     from .. import GrammarCompiler
     from .models import load_model
-    from .sampling import Sampler, Statistics, generate_tokens
+    from .sampling import Sampler, Statistics, generate_text
 
     engine = load_model(model)
     start = time.perf_counter()
@@ -62,19 +61,17 @@ def generate(
         click.echo(message, err=True)
     tokens = engine.encode_chat(message)
     if len(tokens) + max_tokens > engine.context:
-        raise Failure(
+        raise click.UsageError(
             f"the prompt has {len(tokens)} tokens, and {max_tokens} more do not fit into the model's "
-            f"{engine.context}\n  hint: lower --max-tokens, or shorten the prompt (--no-schema-in-prompt)",
-            MODEL,
+            f"{engine.context}; lower --max-tokens, or shorten the prompt (--no-schema-in-prompt)"
         )
     statistics = Statistics()
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a character may span tokens
     sampler = Sampler(temperature=temperature, seed=seed)
-    for token in generate_tokens(
+    for piece in generate_text(
         engine, compiled, tokens, sampler=sampler, max_tokens=max_tokens, statistics=statistics
     ):
-        click.echo(decoder.decode(engine.info.decoded_vocab[token]), nl=False)
-    click.echo(decoder.decode(b"", final=True))
+        click.echo(piece, nl=False)
+    click.echo()
     click.echo(f"{engine.name}: compiled in {1e3 * compile_time:.1f} ms; {statistics.summary()}", err=True)
     if not statistics.finished:
         raise Failure(f"the answer is not complete after --max-tokens {max_tokens}", INCOMPLETE)

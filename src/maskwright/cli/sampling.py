@@ -7,10 +7,11 @@ same single token, and saves a model call each.
 
 from __future__ import annotations
 
+import codecs
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from .. import CompiledGrammar
     from .models import Model
 
-__all__ = ["Sampler", "Statistics", "generate_tokens"]
+__all__ = ["Sampler", "Statistics", "generate_text", "generate_tokens"]
 
 
 @dataclass(slots=True)
@@ -65,6 +66,12 @@ class Sampler:
         scaled = logits.astype(np.float64) / self._temperature
         weights = np.exp(scaled - scaled.max())
         return int(self._random.choice(len(weights), p=weights / weights.sum()))
+
+
+class _Options(TypedDict):
+    sampler: Sampler
+    max_tokens: int
+    statistics: Statistics
 
 
 def generate_tokens(
@@ -117,6 +124,16 @@ def generate_tokens(
         yield token
     # A complete answer that only lacks its stop token is complete.
     statistics.finished = matcher.is_terminated() or matcher.is_completed()
+
+
+def generate_text(
+    model: Model, compiled: CompiledGrammar, prompt: Sequence[int], **options: Unpack[_Options]
+) -> Iterator[str]:
+    """`generate_tokens` as text: whole characters, as soon as they are whole."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a character may span tokens
+    for token in generate_tokens(model, compiled, prompt, **options):
+        yield decoder.decode(model.info.decoded_vocab[token])
+    yield decoder.decode(b"", final=True)
 
 
 def _only_token(row: npt.NDArray[np.int32]) -> int | None:

@@ -50,7 +50,7 @@ def trace_tokens(matcher: GrammarMatcher, info: TokenizerInfo, tokens: list[int]
     return steps
 
 
-@click.command()
+@click.command(short_help="Follow a text token by token.")
 @constraint_options
 @click.option("--text", required=True, help="The text to follow.")
 @click.option(

@@ -1,0 +1,74 @@
+"""`maskwright check`: what of a JSON Schema is enforced, keyword by keyword.
+
+No model is involved: the schema is compiled leniently for a vocabulary of single bytes, so that the
+report goes on after the first keyword that cannot be enforced.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from .constraint import Constraint, read_constraint, schema_options
+from .exits import NO
+
+if TYPE_CHECKING:
+    from ..schema.report import Report
+
+__all__ = ["check", "report_of"]
+
+
+def report_of(constraint: Constraint) -> Report:
+    """The whole report of a schema.
+
+    Raises:
+        SchemaError: The schema is malformed, or nothing can satisfy it.
+    """
+    from .. import GrammarCompiler, TokenizerInfo
+
+    single_bytes = TokenizerInfo([bytes([byte]) for byte in range(256)], stop_token_ids=[])
+    compiled = GrammarCompiler(single_bytes).compile_json_schema(constraint.source, lenient=True)
+    return compiled.report.complete()
+
+
+@click.command()
+@schema_options
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.pass_context
+def check(context: click.Context, schema: IO[str] | None, pydantic: str | None, as_json: bool) -> None:
+    """Show what of a JSON Schema is enforced.
+
+    Exit code 1: something is not enforced, so that valid output would not be guaranteed.
+    """
+    constraint = read_constraint(schema=schema, pydantic=pydantic)
+    report = report_of(constraint)
+    click.echo(_as_json(report) if as_json else _as_table(report))
+    if not report.is_exact:
+        context.exit(NO)
+
+
+def _as_json(report: Report) -> str:
+    entries = [
+        {
+            "pointer": entry.pointer,
+            "keyword": entry.keyword,
+            "status": str(entry.status),
+            "note": entry.note,
+        }
+        for entry in report.entries
+    ]
+    return json.dumps({"exact": report.is_exact, "entries": entries}, indent=2, ensure_ascii=False)
+
+
+def _as_table(report: Report) -> str:
+    from tabulate import tabulate
+
+    rows = [(entry.pointer, str(entry.status), entry.note) for entry in report.entries]
+    table = tabulate(rows, headers=("place", "status", "note"), disable_numparse=True)
+    counts = Counter(str(entry.status) for entry in report.entries)
+    summary = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no keywords"
+    verdict = "everything is enforced" if report.is_exact else "NOT everything is enforced"
+    return f"{table}\n\n{summary}: {verdict}"
