@@ -306,7 +306,7 @@ def test_limits_are_refused_not_hung() -> None:
 @pytest.mark.parametrize("bad", [0, -1, Decimal("NaN"), Decimal("Infinity"), Fraction(1, 3)])
 def test_bad_multiples(bad: Exact) -> None:
     """Multiples are positive finite decimals."""
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"multiple|number|decimal"):
         number_lexeme(multiple_of=[bad])
 
 

@@ -8,9 +8,9 @@ nothing is ever rounded. A set of constraints that no number satisfies gives `le
 A few spellings in scientific notation cannot be told apart by a finite automaton; those are refused, never
 wrongly accepted, and named in `NumberLexeme.left_out`. See ``docs/numbers.md``.
 
-Files: `comparing` (bounds), `modulus` (multiples), `exponents` (sets of exponents), `reading` (both at once,
-through the JSON grammar), `dfa` (minimising). Rejected: an intersection of one lexeme per constraint, which
-would leave the product, its emptiness and its dead ends to be found while decoding.
+Files: `comparing` (bounds), `modulus` (multiples), `reading` (both at once, through the JSON grammar),
+`mantissa` and `exponents` (scientific notation), `dfa` (minimising). Rejected: an intersection of one lexeme
+per constraint, which would leave the product, its emptiness and its dead ends to be found while decoding.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from typing import Final, Literal, TypeAlias
 from ...errors import LimitExceeded
 from ...lexeme import EMPTY, Lexeme, concat, literal, literals, optional, plus, star, union
 from .comparing import Side, decimal_digits
+from .mantissa import ScienceLimits, Test
 from .modulus import PlainModulus, ScientificModulus, common_multiple
-from .reading import NumberReader, ScienceLimits, Test, explore
+from .reading import NumberReader, explore
 
 __all__ = ["Exact", "NumberLexeme", "number_language", "number_lexeme"]
 
@@ -226,7 +227,7 @@ def _language(constraints: _Constraints) -> NumberLexeme:
             f"multiples of {_shown(multiple, constraints.not_multiples)} need too large an automaton",
             resource="residues of a number",
             limit=MAX_RESIDUES,
-            hint=f"bound the range with minimum and maximum, so that at most {MAX_LISTED} multiples are in it",
+            hint=f"bound the range with minimum and maximum, so that it holds at most {MAX_LISTED} multiples",
         )
     return _explored(constraints, multiple, plain, others)
 
@@ -256,9 +257,10 @@ def _explored(
         Side([-point for point in points if point < 0], lambda magnitude: constraints.in_range(-magnitude)),
     )
     science = _science_limits(tests) if constraints.exponents else None
+    sizeless = not tests and all(side.n_points == 1 for side in sides)
     reader = NumberReader(sides, tests, whole_only=constraints.whole_only, science=science)
     found = explore(reader)
-    return NumberLexeme(found, None if found is EMPTY else _left_out(constraints, science, reader.sizeless))
+    return NumberLexeme(found, None if found is EMPTY else _left_out(constraints, science, sizeless))
 
 
 def _science_limits(tests: list[Test]) -> ScienceLimits | None:
@@ -286,7 +288,10 @@ def _left_out(constraints: _Constraints, science: ScienceLimits | None, sizeless
         decimals = f"any decimals (not more than {science.zeros} zeros after '0.')"
     else:
         decimals = f"up to {science.decimals} decimals (no closing zeros, but any number if all are zeros)"
-    return f"numbers with an exponent, unless the mantissa has up to {digits} and no point, or 1 digit and {decimals}"
+    return (
+        f"numbers with an exponent, unless the mantissa has up to {digits} and no point, "
+        f"or 1 digit and {decimals}"
+    )
 
 
 def _listed(constraints: _Constraints, multiple: Fraction) -> NumberLexeme | None:

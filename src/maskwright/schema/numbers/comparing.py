@@ -72,8 +72,8 @@ class Side:
             after = values[place + 1] if place + 1 < len(values) else value + 2
             self.cells += [allowed(value), allowed((value + after) / 2)]
         digits = [decimal_digits(value) for value in values]
-        self._whole = [whole for whole, _ in digits]
-        self._fraction = [fraction for _, fraction in digits]
+        self._whole = [_values(whole) for whole, _ in digits]
+        self._fraction = [_values(fraction) for _, fraction in digits]
         lengths = [len(whole) for whole in self._whole]
         self.start: IntegerState = (
             0,
@@ -83,14 +83,14 @@ class Side:
             ),
         )
         self._below = [sum(length < n for length in lengths) for n in range(lengths[-1] + 2)]
-        # Scientific view of the points other than zero: significant digits, and the power of ten of the first.
+        # Scientific view of the points other than zero: significant digits, power of ten of the first.
         self._powers: list[int] = []
-        self._signs: list[str] = []
+        self._significand_of: list[bytes] = []
         for whole, fraction in digits[1:]:
             text = (whole + fraction).lstrip("0")
             self._powers.append(len(whole) - 1 - (len(whole + fraction) - len(text)))
-            self._signs.append(text.rstrip("0"))
-        self._significands = sorted(set(self._signs))
+            self._significand_of.append(_values(text.rstrip("0")))
+        self._significands = sorted(set(self._significand_of))
         self.digit_start: DigitState = (0, 0, len(self._significands))
         self.exponents_of_digits = cache(self._exponents_of_digits)
 
@@ -101,7 +101,7 @@ class Side:
 
     # -- plain notation
 
-    def integer_step(self, state: IntegerState, digit: str) -> IntegerState:
+    def integer_step(self, state: IntegerState, digit: int) -> IntegerState:
         """Read one digit of the integer part."""
         n_read, groups = state
         if not groups:
@@ -113,6 +113,15 @@ class Side:
         )
         return (n_read + 1, kept) if kept else (0, ())
 
+    def integer_cuts(self, state: IntegerState) -> int:
+        """The digits (as bits) that continue a point; others are told apart only by their neighbours."""
+        n_read, groups = state
+        bits = 0
+        for length, low, high in groups:
+            if length > n_read and low < high:
+                bits |= _cuts(self._whole, low, high, n_read)
+        return bits
+
     def integer_end(self, state: IntegerState) -> FractionState:
         """The integer part is over: from here digits are a fraction."""
         n_read, groups = state
@@ -123,7 +132,7 @@ class Side:
             return self.cells[2 * self._below[n_read] - 1]
         return (0, low, high) if low < high else self.cells[2 * low - 1]
 
-    def fraction_step(self, state: FractionState, digit: str) -> FractionState:
+    def fraction_step(self, state: FractionState, digit: int) -> FractionState:
         """Read one digit after the point."""
         if isinstance(state, bool):
             return state
@@ -135,6 +144,10 @@ class Side:
         longest = max(len(text) for text in self._fraction[low:high])
         return (min(n_read + 1, longest), low, high)
 
+    def fraction_cuts(self, state: FractionState) -> int:
+        """As `integer_cuts`."""
+        return 0 if isinstance(state, bool) else _cuts(self._fraction, state[1], state[2], state[0])
+
     def fraction_allows(self, state: FractionState) -> bool:
         """Whether the number may end here."""
         if isinstance(state, bool):
@@ -144,7 +157,7 @@ class Side:
 
     # -- scientific notation
 
-    def digit_step(self, state: DigitState, digit: str) -> DigitState:
+    def digit_step(self, state: DigitState, digit: int) -> DigitState:
         """Read one significant digit; the first one is not zero."""
         n_read, low, high = state
         if low == high:
@@ -154,6 +167,10 @@ class Side:
             return (0, low, low)
         longest = max(len(text) for text in self._significands[low:high])
         return (min(n_read + 1, longest), low, high)
+
+    def digit_cuts(self, state: DigitState) -> int:
+        """As `integer_cuts`."""
+        return _cuts(self._significands, state[1], state[2], state[0])
 
     def exponents(self, state: DigitState, power: int) -> ExponentSet:
         """Exponents that make an allowed value; ``power`` is that of the first significant digit."""
@@ -166,7 +183,7 @@ class Side:
         return ALL if self.cells[0] else NONE
 
     def _exponents_of_digits(self, low: int, equal: bool) -> ExponentSet:
-        """Powers of ten at which digits just below (or equal to) significand ``low`` make an allowed value."""
+        """Powers of ten at which digits just below (or equal to) significand ``low`` are allowed."""
         smaller = set(self._significands[:low])
         same = self._significands[low] if equal else None
         parts: list[tuple[int | None, int | None]] = []
@@ -174,7 +191,7 @@ class Side:
         for power in sorted(set(self._powers)):
             if self.cells[2 * n_below + 1]:
                 parts.append((previous, power - 1))
-            here = [text for text, at in zip(self._signs, self._powers, strict=True) if at == power]
+            here = [text for text, at in zip(self._significand_of, self._powers, strict=True) if at == power]
             n_smaller = n_below + sum(text in smaller for text in here)
             if self.cells[2 * (n_smaller + 1) if same in here else 2 * n_smaller + 1]:
                 parts.append((power, power))
@@ -185,11 +202,28 @@ class Side:
         return union_of(parts)
 
 
-def _narrow(texts: Sequence[str], low: int, high: int, place: int, digit: str) -> tuple[int, int]:
+def _values(text: str) -> bytes:
+    """Digits as byte values 0 to 9."""
+    return bytes(map(int, text))
+
+
+def _narrow(texts: Sequence[bytes], low: int, high: int, place: int, digit: int) -> tuple[int, int]:
     """The part of a sorted slice whose digit at ``place`` is ``digit`` (missing digits are zeros)."""
-    while low < high and (texts[low][place : place + 1] or "0") < digit:
+    while low < high and _digit(texts[low], place) < digit:
         low += 1
     end = low
-    while end < high and (texts[end][place : place + 1] or "0") == digit:
+    while end < high and _digit(texts[end], place) == digit:
         end += 1
     return low, end
+
+
+def _digit(text: bytes, place: int) -> int:
+    return text[place] if place < len(text) else 0
+
+
+def _cuts(texts: Sequence[bytes], low: int, high: int, place: int) -> int:
+    """The digits (as bits) at ``place`` in a slice. Digits between two neighbours of these are alike."""
+    bits = 0
+    for text in texts[low:high]:
+        bits |= 1 << _digit(text, place)
+    return bits

@@ -1,8 +1,8 @@
 """Small deterministic automata over the symbols of numbers: trimming, minimising, and out to a lexeme.
 
-Rows are dictionaries from a symbol's place in `SYMBOLS` to a state; a missing symbol is a dead end. Minimising
-is Hopcroft's partition refinement (1971), because the automata here have long chains (a bound of 1e308) on
-which Moore's simpler rounds are quadratic.
+Rows are dictionaries from a symbol's place in `SYMBOLS` to a state; a missing symbol is a dead end.
+Minimising is Hopcroft's partition refinement (1971), because the automata here have long chains (a bound of
+1e308) on which Moore's simpler rounds are quadratic.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...lexeme import EMPTY, Lexeme, automaton
 __all__ = ["EXPONENT", "MINUS", "PLUS", "POINT", "SYMBOLS", "Rows", "to_lexeme"]
 
 #: One entry per symbol: the bytes that spell it. Digits are their own places.
-SYMBOLS: Final = tuple(f"{digit}".encode() for digit in range(10)) + (b".", b"eE", b"+", b"-")
+SYMBOLS: Final = (*(b"%d" % digit for digit in range(10)), b".", b"eE", b"+", b"-")
 POINT, EXPONENT, PLUS, MINUS = 10, 11, 12, 13
 
 Rows: TypeAlias = list[dict[int, int]]

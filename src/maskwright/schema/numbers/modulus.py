@@ -7,7 +7,7 @@ of ten asks for instead of carrying them in the residue, so that a multiple of 1
 trailing zeros stripped, a mantissa has factors two or factors five but never both, hence one threshold.
 
 Neither knows about signs (a multiple stays one) or about the point and exponent as text: `reading` does.
-Rejected: residues alone. They are one line of code, and a schema with ``"multipleOf": 1e20`` would not finish.
+Rejected: residues alone. They are one line of code, and ``"multipleOf": 1e20`` would not finish.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class PlainModulus:
         _, twos, fives = _split(multiple)
         self.decimals = max(0, -twos, -fives)  # fraction digits that count
         self.tens = max(0, min(twos, fives))  # trailing zeros asked for
-        self.modulus = int(multiple * 10**self.decimals) // 10**self.tens
-        self._unit = 10**self.decimals % self.modulus
+        self.modulus: int = int(multiple * 10**self.decimals) // 10**self.tens
+        self._unit: int = 10**self.decimals % self.modulus
         self.start: PlainState = (0, self.tens)  # zero has as many trailing zeros as one likes
 
     @property

@@ -1,82 +1,57 @@
 """Reading JSON number text with every constraint at once: the automaton of a set of numbers.
 
-`NumberReader` runs the comparison and the multiples side by side over ``-?digits(.digits)?`` and, at an ``e``,
-asks each for the exponents that it can live with; what is left is a set of integers, read by the same
-comparison machine. `explore` turns the reader into explicit states, breadth first and metered.
+`NumberReader` runs the comparison and the multiples side by side over ``-?digits(.digits)?`` and, at an
+``e``, asks `mantissa` for the exponents that may follow: a set of integers, read by the same comparison
+machine (`ExponentReader`). `explore` turns the reader into explicit states, breadth first and metered.
 
-Whether ``m * 10**e`` is in a range is not regular for arbitrary mantissas (the number of digits before the
-point must be weighed against the exponent), so in scientific notation a reader keeps to `ScienceLimits`.
-Constraints that do not need the size of the number (none at all, or only its sign) have no such limits.
+Digits that no part of the reader tells apart are stepped once: see `_classes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from ...errors import LimitExceeded
 from ...lexeme import Lexeme
-from .comparing import DigitState, FractionState, IntegerState, Side
+from .comparing import FractionState, IntegerState, Side
 from .dfa import EXPONENT, MINUS, PLUS, POINT, Rows, to_lexeme
-from .exponents import ALL, NONE, ExponentSet, complement_of, intersection_of
-from .modulus import MantissaState, PlainModulus, PlainState, ScientificModulus
+from .exponents import ExponentSet, intersection_of
+from .mantissa import Mantissa, MantissaReader, ScienceLimits, Test
+from .modulus import PlainState
 
-__all__ = ["MAX_STATES", "NumberReader", "ScienceLimits", "Test", "explore"]
+__all__ = ["MAX_STATES", "NumberReader", "explore"]
 
 MAX_STATES: Final = 20_000
 
+#: ``(phase, ...)``: ("start",), ("sign",); ("zero" | "int" | "point" | "frac", side, Plain | None, Mantissa |
+#: None); ("e", set), ("e sign", set), ("e zero", set), ("e digits", set, IntegerState).
 State: TypeAlias = tuple[Any, ...]
+Moves: TypeAlias = Iterable[tuple[int, State]]
+
+_START: Final[State] = ("start",)
+_SIGN: Final[State] = ("sign",)
 
 
-@dataclass(frozen=True)
-class ScienceLimits:
-    """Mantissas that may be followed by an exponent.
+class Plain(NamedTuple):
+    """What is known of a number read as an ordinary decimal."""
 
-    Attributes:
-        whole: Most digits of a mantissa without a point.
-        decimals: Most decimals of a mantissa of one digit and a point, whose last decimal is then not a zero
-            unless all are; None: any decimals, but no more than ``zeros`` zeros right after ``0.``.
-        zeros: See ``decimals``.
-    """
-
-    whole: int
-    decimals: int | None
-    zeros: int
-
-
-class Test:
-    """Multiples of a number, or everything but its multiples."""
-
-    def __init__(self, plain: PlainModulus, science: ScientificModulus, *, wanted: bool) -> None:
-        self.plain: Final = plain
-        self.science: Final = science
-        self.wanted: Final = wanted
-
-    def exponents(self, state: MantissaState) -> ExponentSet:
-        found = self.science.exponents(state)
-        return found if self.wanted else complement_of(found)
-
-
-@dataclass(frozen=True)
-class _Plain:
-    """What is known of a number read as an ordinary decimal. ``order`` is compared, ``multiples`` per test."""
-
-    order: IntegerState | FractionState
+    order: Any  # IntegerState, after the point FractionState
     multiples: tuple[PlainState, ...]
 
 
-@dataclass(frozen=True)
-class _Science:
-    """What is known of it read as a mantissa. ``power``: of ten, of the first digit that is not zero."""
-
-    n_digits: int  # of the integer part; after the point: of the fraction
-    power: int
-    significant: bool  # a digit other than zero was read
-    last_is_zero: bool
-    order: DigitState
-    multiples: tuple[MantissaState, ...]
+@lru_cache(maxsize=4096)
+def _classes(cuts: int, moduli: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Digits that lead to the same state, given those (as bits) that comparisons tell apart."""
+    # Zero is always a class of its own: leading and closing zeros are special.
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for digit in range(10):
+        # Twice the cuts below, plus one on a cut: digits between two neighbouring cuts share it.
+        place = 2 * (cuts & ((1 << digit) - 1)).bit_count() + (cuts >> digit & 1)
+        groups.setdefault((digit > 0, place, *(digit % modulus for modulus in moduli)), []).append(digit)
+    return tuple(map(tuple, groups.values()))
 
 
 class NumberReader:
@@ -100,220 +75,188 @@ class NumberReader:
         self._sides = sides
         self._tests = tuple(tests)
         self._whole_only = whole_only
-        self._limits = science
-        # Without points and multiples the exponent does not matter, so nothing needs to be counted.
-        self.sizeless = not tests and all(side.n_points == 1 for side in sides)
-        self._exponent_sides: dict[ExponentSet, Side] = {}
+        self._mantissas = [MantissaReader(side, self._tests, science) for side in sides] if science else None
+        self._exponents = ExponentReader()
+        # If the sign does not matter, both sides are the first.
+        self._negative = int(sides[0].cells != sides[1].cells or sides[0].n_points + sides[1].n_points > 2)
+        moduli = {test.plain.modulus for test in tests} | {test.science.modulus for test in tests}
+        self._moduli = tuple(sorted(moduli))
 
-    # Phases: ("start",), ("sign",), ("zero"|"int", negative, plain, science),
-    # ("point"|"frac", negative, plain, science), ("e", set), ("esign", set), ("e0", set), ("edigits", set, state)
-
-    start: Final[State] = ("start",)
+    @property
+    def start(self) -> State:
+        """Nothing read."""
+        return _START
 
     def accepts(self, state: State) -> bool:
         """Whether the text may end here."""
         phase = state[0]
         if phase in ("zero", "int", "frac"):
-            return self._plain_accepts(state)
-        if phase == "e0":
-            return self._exponent_side(state[1]).cells[0]
-        if phase == "edigits":
-            side = self._exponent_side(state[1])
-            return side.fraction_allows(side.integer_end(state[2]))
-        return False
+            _, number, plain, _ = state
+            return plain is not None and self._plain_accepts(phase, self._sides[number], plain)
+        return self._exponents.accepts(state)
 
-    def moves(self, state: State) -> list[tuple[int, State]]:
+    def moves(self, state: State) -> Moves:
         """Successors by symbol."""
         phase = state[0]
-        if phase in ("start", "sign"):
-            negative = phase == "sign"
-            found = [(digit, self._first_digit(negative, digit)) for digit in range(10)]
-            return found if negative else [*found, (MINUS, ("sign",))]
-        if phase in ("zero", "int", "point", "frac"):
-            return self._mantissa_moves(state)
-        return self._exponent_moves(state)
+        if phase == "start":
+            return [*self._first_digits(0), (MINUS, _SIGN)]
+        if phase == "sign":
+            return self._first_digits(self._negative)
+        if phase in ("zero", "int"):
+            return self._integer_moves(state)
+        if phase in ("point", "frac"):
+            return self._fraction_moves(state)
+        return self._exponents.moves(state)
 
-    # -- mantissa
+    # -- before the point
 
-    def _first_digit(self, negative: bool, digit: int) -> State:
-        side = self._sides[negative]
-        plain = _Plain(side.start, tuple(test.plain.start for test in self._tests))
-        science = None
-        if self._limits:
-            science = _Science(
-                0, 0, False, False, side.digit_start, tuple(test.science.start for test in self._tests)
-            )
-        state: State = ("int" if digit else "zero", negative, plain, science)
-        return self._integer_step(state, digit)
+    def _first_digits(self, number: int) -> Moves:
+        side = self._sides[number]
+        plain = Plain(side.start, tuple(test.plain.start for test in self._tests))
+        mantissa = self._mantissas[number].start if self._mantissas else None
+        yield 0, self._integer_step(("zero", number, plain, mantissa), 0)
+        state = ("int", number, plain, mantissa)
+        yield from ((digit, target) for digit, target in self._integer_digits(state) if digit)
 
-    def _mantissa_moves(self, state: State) -> list[tuple[int, State]]:
-        phase, negative, plain, science = state
-        found: list[tuple[int, State]] = []
+    def _integer_moves(self, state: State) -> Moves:
+        phase, number, plain, mantissa = state
         if phase == "int":
-            found += [(digit, self._integer_step(state, digit)) for digit in range(10)]
-        elif phase != "zero":
-            found += [(digit, self._fraction_step(state, digit)) for digit in range(10)]
-        if phase in ("zero", "int") and not self._whole_only:
-            found.append(
-                (POINT, ("point", negative, self._plain_point(negative, plain), self._at_point(science)))
-            )
-        if phase != "point" and science is not None:
-            exponents = self._exponents(phase, negative, science)
-            if exponents:
-                found.append((EXPONENT, ("e", exponents)))
-        return found
+            yield from self._integer_digits(state)
+        if not self._whole_only:
+            after = self._plain_point(self._sides[number], plain) if plain else None
+            fraction = self._mantissas[number].point(mantissa) if self._mantissas and mantissa else None
+            if after or fraction:
+                yield POINT, ("point", number, after, fraction)
+        yield from self._exponent_moves(number, mantissa)
+
+    def _integer_digits(self, state: State) -> Moves:
+        _, number, plain, mantissa = state
+        cuts = self._sides[number].integer_cuts(plain.order) if plain else 0
+        if self._mantissas and mantissa:
+            cuts |= self._mantissas[number].cuts(mantissa)
+        for group in _classes(cuts, self._moduli):
+            target = self._integer_step(state, group[0])
+            yield from ((digit, target) for digit in group)
 
     def _integer_step(self, state: State, digit: int) -> State:
-        phase, negative, plain, science = state
-        side = self._sides[negative]
-        plain = _Plain(
-            side.integer_step(plain.order, str(digit)),
-            tuple(
-                test.plain.integer_step(part, digit)
-                for test, part in zip(self._tests, plain.multiples, strict=True)
-            ),
-        )
-        if science is not None and not self.sizeless:
-            science = self._science_integer_step(side, science, digit)
-        elif science is not None and digit:
-            science = _Science(0, 0, True, False, science.order, ())
-        return (phase, negative, plain, science)
+        phase, number, plain, mantissa = state
+        multiples = [
+            test.plain.integer_step(part, digit)
+            for test, part in zip(self._tests, plain.multiples, strict=True)
+        ]
+        plain = Plain(self._sides[number].integer_step(plain.order, digit), tuple(multiples))
+        if self._mantissas and mantissa:
+            mantissa = self._mantissas[number].integer_step(mantissa, digit)
+        return (phase, number, plain, mantissa)
 
-    def _science_integer_step(self, side: Side, science: _Science, digit: int) -> _Science | None:
-        assert self._limits is not None
-        if science.n_digits == self._limits.whole:
+    def _plain_point(self, side: Side, plain: Plain) -> Plain | None:
+        multiples = [
+            test.plain.integer_end(part) for test, part in zip(self._tests, plain.multiples, strict=True)
+        ]
+        return self._living(side.integer_end(plain.order), multiples)
+
+    def _living(self, order: FractionState, multiples: list[PlainState]) -> Plain | None:
+        """None as soon as no further decimals can help."""
+        if order is False:
             return None
-        return _Science(
-            science.n_digits + 1,
-            science.power + 1 if science.significant else 0,
-            science.significant or digit > 0,
-            digit == 0,
-            side.digit_step(science.order, str(digit)) if science.significant or digit else science.order,
-            tuple(
-                test.science.integer_step(part, digit)
-                for test, part in zip(self._tests, science.multiples, strict=True)
-            ),
-        )
+        for test, part in zip(self._tests, multiples, strict=True):
+            if part is False and test.wanted:
+                return None
+        return Plain(order, tuple(multiples))
 
-    def _plain_point(self, negative: bool, plain: _Plain) -> _Plain:
-        order: Any = plain.order
-        return _Plain(
-            self._sides[negative].integer_end(order),
-            tuple(
-                test.plain.integer_end(part) for test, part in zip(self._tests, plain.multiples, strict=True)
-            ),
-        )
+    # -- after the point
 
-    def _at_point(self, science: _Science | None) -> _Science | None:
-        if science is None or self.sizeless:
-            return science
-        if science.n_digits != 1:
-            return None
-        return _Science(0, science.power, science.significant, False, science.order, science.multiples)
+    def _fraction_moves(self, state: State) -> Moves:
+        phase, number, plain, mantissa = state
+        side = self._sides[number]
+        cuts = side.fraction_cuts(plain.order) if plain else 0
+        if self._mantissas and mantissa:
+            cuts |= self._mantissas[number].cuts(mantissa)
+        for group in _classes(cuts, self._moduli):
+            target = self._fraction_step(state, group[0])
+            if target[2] or target[3]:
+                yield from ((digit, target) for digit in group)
+        if phase == "frac":
+            yield from self._exponent_moves(number, mantissa)
 
     def _fraction_step(self, state: State, digit: int) -> State:
-        _, negative, plain, science = state
-        side = self._sides[negative]
-        plain = _Plain(
-            side.fraction_step(plain.order, str(digit)),
-            tuple(
+        _, number, plain, mantissa = state
+        if plain:
+            order = self._sides[number].fraction_step(plain.order, digit)
+            parts = [
                 test.plain.fraction_step(part, digit)
                 for test, part in zip(self._tests, plain.multiples, strict=True)
-            ),
-        )
-        if science is not None and not self.sizeless:
-            science = self._science_fraction_step(side, science, digit)
-        elif science is not None and digit:
-            science = _Science(0, 0, True, False, science.order, ())
-        return ("frac", negative, plain, science)
+            ]
+            plain = self._living(order, parts)
+        if self._mantissas and mantissa:
+            mantissa = self._mantissas[number].fraction_step(mantissa, digit)
+        return ("frac", number, plain, mantissa)
 
-    def _science_fraction_step(self, side: Side, science: _Science, digit: int) -> _Science | None:
-        limits = self._limits
-        assert limits is not None
-        counted = limits.zeros if limits.decimals is None else limits.decimals
-        only_zeros = digit == 0 and (not science.significant or self._zeros_so_far(science))
-        if (
-            not only_zeros
-            and science.n_digits >= counted
-            and (limits.decimals is not None or not science.significant)
-        ):
-            return None
-        return _Science(
-            0 if limits.decimals is None and science.significant else min(science.n_digits + 1, counted),
-            -science.n_digits - 1 if digit and not science.significant else science.power,
-            science.significant or digit > 0,
-            digit == 0 and not only_zeros,
-            side.digit_step(science.order, str(digit)) if science.significant or digit else science.order,
-            tuple(
-                test.science.fraction_step(part, digit, counted)
-                for test, part in zip(self._tests, science.multiples, strict=True)
-            ),
-        )
-
-    def _zeros_so_far(self, science: _Science) -> bool:
-        """Whether no test has met a fraction digit other than zero (then trailing zeros change nothing)."""
-        return all(kind != "m" for kind, _, _ in science.multiples)
-
-    def _plain_accepts(self, state: State) -> bool:
-        phase, negative, plain, _ = state
-        side = self._sides[negative]
+    def _plain_accepts(self, phase: str, side: Side, plain: Plain) -> bool:
         order = plain.order if phase == "frac" else side.integer_end(plain.order)
         return side.fraction_allows(order) and all(
             test.plain.is_multiple(part) == test.wanted
             for test, part in zip(self._tests, plain.multiples, strict=True)
         )
 
-    # -- exponent
+    def _exponent_moves(self, number: int, mantissa: Mantissa | None) -> Moves:
+        if self._mantissas and mantissa:
+            exponents = self._mantissas[number].exponents(mantissa)
+            if exponents:
+                yield EXPONENT, ("e", exponents)
 
-    def _exponents(self, phase: str, negative: bool, science: _Science) -> ExponentSet:
-        side = self._sides[negative]
-        if not science.significant:
-            found = side.exponents_of_zero()
-        elif self.sizeless:
-            found = ALL if side.cells[1] else NONE
-        else:
-            if phase == "frac" and science.last_is_zero and self._tests:
-                return NONE  # a residue with trailing zeros says too little
-            found = side.exponents(science.order, science.power)
-        for test, part in zip(self._tests, science.multiples, strict=True):
-            found = intersection_of(found, test.exponents(part))
-        return found
 
-    def _exponent_moves(self, state: State) -> list[tuple[int, State]]:
+class ExponentReader:
+    """Reads the integers of a set, leading zeros allowed, behind an ``e``."""
+
+    def __init__(self) -> None:
+        self._sides: dict[ExponentSet, Side] = {}
+
+    def accepts(self, state: State) -> bool:
+        """Whether the exponent may end here."""
+        if state[0] == "e zero":
+            return self._side(state[1]).cells[0]
+        if state[0] == "e digits":
+            side = self._side(state[1])
+            return side.fraction_allows(side.integer_end(state[2]))
+        return False
+
+    def moves(self, state: State) -> Moves:
+        """Successors by symbol."""
         phase, exponents = state[0], state[1]
         if phase == "e":
-            upward = intersection_of(exponents, ((0, None),))
-            downward = intersection_of(exponents, ((None, 0),))
-            mirrored = tuple(
-                (-(high or 0), None if low is None else -low) for low, high in reversed(downward)
-            )
-            found = self._exponent_moves(("esign", upward)) if upward else []
-            if upward:
-                found.append((PLUS, ("esign", upward)))
-            if mirrored:
-                found.append((MINUS, ("esign", mirrored)))
-            return found
-        side = self._exponent_side(exponents)
-        if phase != "edigits":
-            digits = [
-                (d, ("edigits", exponents, side.integer_step(side.start, str(d)))) for d in range(1, 10)
-            ]
-            return [(0, ("e0", exponents)), *digits]
-        return [(d, ("edigits", exponents, side.integer_step(state[2], str(d)))) for d in range(10)]
+            yield from self._sign_moves(exponents)
+            return
+        side = self._side(exponents)
+        if phase != "e digits":
+            yield 0, ("e zero", exponents)
+        reached: IntegerState = state[2] if phase == "e digits" else side.start
+        for group in _classes(side.integer_cuts(reached), ()):
+            if group == (0,) and phase != "e digits":
+                continue
+            target = ("e digits", exponents, side.integer_step(reached, group[0]))
+            yield from ((digit, target) for digit in group)
 
-    def _exponent_side(self, exponents: ExponentSet) -> Side:
+    def _sign_moves(self, exponents: ExponentSet) -> Moves:
+        upward = intersection_of(exponents, ((0, None),))
+        downward = intersection_of(exponents, ((None, 0),))
+        if upward:
+            yield PLUS, ("e sign", upward)
+            yield from self.moves(("e sign", upward))
+        if downward:
+            mirrored = [(-(high or 0), None if low is None else -low) for low, high in reversed(downward)]
+            yield MINUS, ("e sign", tuple(mirrored))
+
+    def _side(self, exponents: ExponentSet) -> Side:
         """The comparison machine of a set of natural numbers."""
-        side = self._exponent_sides.get(exponents)
+        side = self._sides.get(exponents)
         if side is None:
-            edges = [Fraction(edge) for low, high in exponents for edge in (low, high) if edge is not None]
+            edges = [Fraction(edge) for interval in exponents for edge in interval if edge is not None]
 
             def holds(value: Fraction) -> bool:
-                return any(
-                    (low is None or low <= value) and (high is None or value <= high)
-                    for low, high in exponents
-                )
+                return any((low or 0) <= value and (high is None or value <= high) for low, high in exponents)
 
-            side = self._exponent_sides[exponents] = Side(edges, holds)
+            side = self._sides[exponents] = Side(edges, holds)
         return side
 
 
