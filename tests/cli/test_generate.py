@@ -1,0 +1,194 @@
+"""`maskwright generate`: output, summary, prompt, exit codes; then the real thing on the real model."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+from click.testing import CliRunner, Result
+
+import maskwright.cli.models
+from maskwright.cli.app import app
+from tests.cli.dice import DiceModel
+
+ROOT = Path(__file__).parents[2]
+SCHEMAS = sorted(ROOT.glob("examples/schemas/*.json"))
+
+
+@pytest.fixture
+def dice(monkeypatch: pytest.MonkeyPatch) -> DiceModel:
+    """Stands in for every model."""
+    model = DiceModel()
+    monkeypatch.setattr(maskwright.cli.models, "load_model", lambda path: model)
+    return model
+
+
+def generate(*arguments: str, text: str | None = None) -> Result:
+    return CliRunner().invoke(app, ["generate", *arguments], input=text)
+
+
+@pytest.fixture
+def schema_file(tmp_path: Path) -> str:
+    path = tmp_path / "schema.json"
+    path.write_text(
+        '{"type": "array", "items": {"enum": ["é", 7]}, "minItems": 2, "maxItems": 2}', encoding="utf-8"
+    )
+    return str(path)
+
+
+def test_answer_on_stdout_summary_on_stderr(dice: DiceModel, schema_file: str) -> None:
+    result = generate("Go", "--schema", schema_file)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout) in ([a, b] for a in ("é", 7) for b in ("é", 7))
+    assert "tokens (" in result.stderr
+    assert "masks" in result.stderr
+
+
+def test_schema_from_standard_input(dice: DiceModel) -> None:
+    result = generate("Go", "--schema", "-", text='{"const": true}')
+    assert (result.exit_code, result.stdout) == (0, "true\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "answers"),
+    [
+        ("--choices", "yes,no", {"yes", "no"}),
+        ("--regex", "a[bc]", {"ab", "ac"}),
+    ],
+)
+def test_other_constraints(dice: DiceModel, option: str, value: str, answers: set[str]) -> None:
+    result = generate("Go", option, value)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.removesuffix("\n") in answers
+
+
+def test_ebnf(dice: DiceModel, tmp_path: Path) -> None:
+    path = tmp_path / "g.ebnf"
+    path.write_text('root ::= "<" word ">"\nword ::= "x" | "yy"\n')
+    result = generate("Go", "--ebnf", str(path))
+    assert result.exit_code == 0, result.output
+    assert result.stdout in ("<x>\n", "<yy>\n")
+
+
+def test_pydantic_model_from_the_current_folder(
+    dice: DiceModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic")
+    (tmp_path / "shop_models.py").write_text(
+        "import pydantic\nclass Item(pydantic.BaseModel):\n    size: int = pydantic.Field(ge=1, le=9)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    result = generate("Go", "--pydantic", "shop_models:Item")
+    assert result.exit_code == 0, result.output
+    assert 1 <= json.loads(result.stdout)["size"] <= 9
+    assert "no_such" in generate("Go", "--pydantic", "no_such:Item").stderr
+    assert generate("Go", "--pydantic", "shop_models:Nothing").exit_code == 2
+    assert generate("Go", "--pydantic", "shop_models").exit_code == 2
+
+
+def test_the_prompt_tells_what_is_asked_for_unless_told_not_to(dice: DiceModel, schema_file: str) -> None:
+    result = generate("Go", "--schema", schema_file, "--show-prompt")
+    assert 'array of one of "é", 7, 2 items' in result.stderr
+    assert 'one of "é", 7' in bytes(dice.read).decode(errors="replace")
+    generate("Go", "--schema", schema_file, "--no-schema-in-prompt")
+    assert bytes(dice.read).startswith(b"Go")
+    assert b"one of" not in bytes(dice.read)
+
+
+def test_max_tokens_has_an_exit_code_of_its_own(dice: DiceModel, schema_file: str) -> None:
+    result = generate("Go", "--schema", schema_file, "--max-tokens", "2")
+    assert result.exit_code == 5
+    assert "not complete" in result.stderr
+    assert result.stdout.startswith("[")
+
+
+def test_a_prompt_that_does_not_fit_is_refused_before_anything_is_generated(dice: DiceModel) -> None:
+    result = generate("x" * 500, "--regex", "a", "--max-tokens", "200")
+    assert (result.exit_code, result.stdout, dice.evaluations) == (2, "", 0)
+    assert "600" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--regex", "a", "--choices", "b"],
+        ["--schema", "/no/such/file"],
+        ["--regex", "a", "--max-tokens", "0"],
+        ["--regex", "a", "--temperature", "-1"],
+    ],
+)
+def test_wrong_usage(dice: DiceModel, arguments: list[str]) -> None:
+    result = generate("Go", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ('{"type": "object",}', ["not JSON", "line 1"]),
+        ('{"properties": {"a": {"type": "strin"}}}', ["#/properties/a", "strin"]),
+        ('{"type": "string", "pattern": "a("}', ["#", "pattern"]),
+        ('{"type": "integer", "minimum": 3, "maximum": 2}', ["#"]),
+    ],
+)
+def test_bad_schemas_are_explained_without_a_traceback(
+    dice: DiceModel, schema: str, words: list[str]
+) -> None:
+    result = generate("Go", "--schema", "-", text=schema)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert all(word in result.stderr for word in words), result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("option", "value"), [("--regex", "a["), ("--regex", "(?<x"), ("--choices", ",")])
+def test_bad_patterns_and_lists(dice: DiceModel, option: str, value: str) -> None:
+    result = generate("Go", option, value)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr.startswith("error: ")
+
+
+def test_bad_grammar_shows_the_line(dice: DiceModel, tmp_path: Path) -> None:
+    path = tmp_path / "g.ebnf"
+    path.write_text('root ::= "a" nothing\n')
+    result = generate("Go", "--ebnf", str(path))
+    assert result.exit_code == 3
+    assert "line 1" in result.stderr
+    assert "nothing" in result.stderr
+
+
+def test_missing_models(tmp_path: Path) -> None:
+    result = generate("Go", "--regex", "a", "--model", str(tmp_path / "none.gguf"))
+    assert (result.exit_code, result.stdout) == (4, "")
+    (tmp_path / "bad.gguf").write_bytes(b"not a model")
+    result = generate("Go", "--regex", "a", "--model", str(tmp_path / "bad.gguf"))
+    assert (result.exit_code, result.stdout) == (4, "")
+    assert result.stderr.startswith("error: ")
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda path: path.stem)
+def test_real_model_fits_every_example_schema(model_path: Path, schema: Path) -> None:
+    prompts = json.loads((ROOT / "examples" / "prompts.json").read_text(encoding="utf-8"))
+    result = generate(prompts[schema.stem], "--schema", str(schema), "--max-tokens", "400")
+    assert result.exit_code == 0, result.output
+    value = json.loads(result.stdout)
+    jsonschema_rs.validator_for(json.loads(schema.read_text(encoding="utf-8"))).validate(value)
+
+
+@pytest.mark.model
+def test_real_model_understands_what_it_is_told(model_path: Path) -> None:
+    """With its choices in the prompt, even a small model gets this one right."""
+    result = generate("What color is the sky on a clear day?", "--choices", "green,blue,red")
+    assert (result.exit_code, result.stdout) == (0, "blue\n")
+
+
+@pytest.mark.model
+def test_real_model_is_repeatable(model_path: Path) -> None:
+    arguments = ("Name a city.", "--regex", "[A-Z][a-z]{2,12}", "--temperature", "1")
+    first, again, other = (generate(*arguments, "--seed", seed).stdout for seed in ("1", "1", "2"))
+    assert first == again != other
