@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--schemas",
         type=Path,
         nargs="+",
-        default=[Path("examples"), Path("benchmarks/schemas")],
+        default=[Path("examples/schemas")],
         help="folders with schemas; those that have an instance are used",
     )
     parser.add_argument("--instances", type=Path, default=Path("benchmarks/instances"), help="their texts")
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=3, help="fresh processes (default 3)")
     parser.add_argument("--visits", type=int, default=20, help="later visits in each round (default 20)")
     parser.add_argument("--time-limit", type=float, default=300.0, help="seconds for one round")
-    parser.add_argument("--json", type=Path, help="write the figures here too")
+    parser.add_argument("--json", type=Path, help="write the raw times here, in nanoseconds")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,10 +61,9 @@ def run(args: argparse.Namespace) -> int:
                 print(f"maskwright bench: round {number_of_round}: {outcome.kind}", file=sys.stderr)
                 return 1
             rounds.append(outcome)
-    figures = _figures(rounds, specs)
-    print(_render(args, items, specs, figures, rounds))
+    print(_render(args, items, specs, rounds))
     if args.json is not None:
-        args.json.write_text(json.dumps({"machine": describe(), "figures": figures}, indent=1) + "\n")
+        args.json.write_text(json.dumps({"machine": describe(), "rounds": rounds}) + "\n")
     return 0
 
 
@@ -138,23 +137,23 @@ def _measure(
     }
 
 
-def _figures(rounds: Sequence[dict[str, Any]], specs: Sequence[str]) -> dict[str, dict[str, float]]:
-    # Only schemas that every engine took are compared: the same tokens for all.
-    shared = [n for n in rounds[0][specs[0]] if not any("refused" in r[s][n] for r in rounds for s in specs)]
-    figures = {}
-    for spec in specs:
-        pooled: dict[str, list[int]] = defaultdict(list)
-        for outcome in rounds:
-            for entry in (outcome[spec][name] for name in shared):
-                pooled["first_mask"].append(entry["first_mask_ns"])
-                pooled["visit"] += [f + a for f, a in zip(entry["fill_ns"], entry["accept_ns"], strict=True)]
-                pooled["mask"] += entry["fill_ns"]
-                pooled["later_mask"] += entry["later_fill_ns"]
-                pooled["later"] += [
-                    f + a for f, a in zip(entry["later_fill_ns"], entry["later_accept_ns"], strict=True)
-                ]
-        figures[spec] = _statistics(pooled)
-    return figures
+def _taken(rounds: Sequence[dict[str, Any]], specs: Sequence[str]) -> list[str]:
+    """Names of the schemas that all the engines took."""
+    names = rounds[0][specs[0]]
+    return [name for name in names if not any("refused" in r[spec][name] for r in rounds for spec in specs)]
+
+
+def _figures(rounds: Sequence[dict[str, Any]], spec: str, names: Sequence[str]) -> dict[str, float]:
+    """Statistics of one engine over the named schemas."""
+    pooled: dict[str, list[int]] = defaultdict(list)
+    for entry in (outcome[spec][name] for outcome in rounds for name in names):
+        later = zip(entry["later_fill_ns"], entry["later_accept_ns"], strict=True)
+        pooled["first_mask"].append(entry["first_mask_ns"])
+        pooled["visit"] += [f + a for f, a in zip(entry["fill_ns"], entry["accept_ns"], strict=True)]
+        pooled["mask"] += entry["fill_ns"]
+        pooled["later_mask"] += entry["later_fill_ns"]
+        pooled["later"] += [f + a for f, a in later]
+    return _statistics(pooled)
 
 
 def _statistics(pooled: dict[str, list[int]]) -> dict[str, float]:
@@ -175,34 +174,37 @@ def _statistics(pooled: dict[str, list[int]]) -> dict[str, float]:
 
 
 def _render(
-    args: argparse.Namespace,
-    items: Sequence[_Item],
-    specs: Sequence[str],
-    figures: dict[str, dict[str, float]],
-    rounds: Sequence[dict[str, Any]],
+    args: argparse.Namespace, items: Sequence[_Item], specs: Sequence[str], rounds: Sequence[dict[str, Any]]
 ) -> str:
     machine = ", ".join(f"{key} {value}" for key, value in describe().items())
     costs = [r["overhead"] for r in rounds]
     overhead = float(np.median([cost["fill_p50_ns"] + cost["accept_p50_ns"] for cost in costs]))
-    measures = list(figures[specs[0]])
-    rows = [[m, *(number(figures[s].get(m)) for s in specs)] for m in measures]
-    base = figures[specs[0]]
-    ratios = [
-        [m, *(number(figures[s][m] / base[m]) if m in figures[s] and base.get(m) else "-" for s in specs)]
-        for m in measures
-    ]
+    figures = {spec: _figures(rounds, spec, _taken(rounds, [spec])) for spec in specs}
+    ratios = {spec: _ratios(rounds, spec, specs[0]) for spec in specs}
     return "\n".join(
         [
             f"{len(items)} schemas ({', '.join(name for name, _, _ in items)}),",
             f"vocabulary {args.vocabulary}, {len(rounds)} rounds; {machine}.",
             f"Mask + accept of one token unless it says otherwise; {overhead:.0f} ns of each is the harness.",
             "",
-            markdown(["microseconds", *specs], rows),
+            markdown(["microseconds", *specs], _rows(figures)),
             "",
-            markdown([f"times {specs[0]}", *specs], ratios),
+            markdown([f"times {specs[0]}, same tokens", *specs], _rows(ratios)),
             *_refusals(rounds, specs),
         ]
     )
+
+
+def _ratios(rounds: Sequence[dict[str, Any]], spec: str, base: str) -> dict[str, float]:
+    """The engine's figures divided by the base's, over the schemas that both took."""
+    names = _taken(rounds, [spec, base])
+    mine, theirs = _figures(rounds, spec, names), _figures(rounds, base, names)
+    return {measure: value / theirs[measure] for measure, value in mine.items()}
+
+
+def _rows(figures: dict[str, dict[str, float]]) -> list[list[str]]:
+    measures = max(figures.values(), key=len)
+    return [[name, *(number(values.get(name)) for values in figures.values())] for name in measures]
 
 
 def _refusals(rounds: Sequence[dict[str, Any]], specs: Sequence[str]) -> list[str]:
@@ -211,5 +213,5 @@ def _refusals(rounds: Sequence[dict[str, Any]], specs: Sequence[str]) -> list[st
         for name, entry in rounds[0][spec].items():
             if "refused" in entry:
                 reason = entry["refused"].splitlines()[0]
-                lines.append(f"\nNot compared: {name}, because {spec} refused it: {reason}")
+                lines.append(f"\n{spec} refused {name}, which is left out of its columns: {reason}")
     return lines

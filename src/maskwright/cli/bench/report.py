@@ -38,7 +38,7 @@ class EngineResults:
         return Counter(verdict(line) for line in self.lines.values())
 
     def tokens_us(self, part: str, which: str = "cold", keep: _Walks | None = None) -> NDArray[np.float64]:
-        """Microseconds for each token: `part` is `mask`, `accept` or `both`; walks in `keep` only, if given."""
+        """Microseconds for each token; `part` is `mask`, `accept` or `both`; of walks in `keep` only."""
         collected: list[int] = []
         for name, line in self.lines.items():
             for index, walk in enumerate(line.get(which, {}).get("walks", ())):

@@ -27,7 +27,7 @@ def summary(values: Sequence[float] | NDArray[np.float64]) -> dict[str, float]:
     array = np.asarray(values, dtype=np.float64)
     if not array.size:
         return {}
-    levels = np.quantile(array, [level for _, level in QUANTILES], method="higher")
+    levels = np.quantile(array, [level for _, level in QUANTILES], method="inverted_cdf")
     return {"mean": float(array.mean())} | {
         name: float(value) for (name, _), value in zip(QUANTILES, levels, strict=True)
     }

