@@ -3,8 +3,8 @@
 `MantissaReader` follows the digits beside the plain reading of `reading` and is asked at an ``e``. To judge
 a value by its exponent one must know where the first digit stands and how many decimals there are, and
 counting without end is not regular; so a mantissa has to keep to `ScienceLimits`, or the reading is
-given up (None). Constraints that do not need the size of the number (none at all, or only its sign) know no such
-limits.
+given up (None). Constraints that do not need the size of the number (none at all, or only its sign) know
+no such limits.
 """
 
 from __future__ import annotations
