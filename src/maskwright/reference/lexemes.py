@@ -145,10 +145,8 @@ class DerivativeTable:
             return EMPTY
         if op is Op.EPSILON:
             return EPSILON
-        if op is Op.LITERAL:
+        if op in (Op.LITERAL, Op.LITERALS):
             return self._literals(args)
-        if op is Op.LITERALS:
-            return self._literals(args[0])
         if op is Op.BYTES:
             return self._intern((op, args[0])) if args[0] else EMPTY
         if op is Op.CONCAT:
