@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import importlib
 
-from .base import Engine, EngineMissing, Refused, SchemaOptions, Stepper
+from .base import Batch, Engine, EngineMissing, Refused, SchemaOptions, Stepper
 
-__all__ = ["NAMES", "Engine", "EngineMissing", "Refused", "SchemaOptions", "Stepper", "create", "parse_names"]
+__all__ = [
+    "NAMES",
+    "Batch",
+    "Engine",
+    "EngineMissing",
+    "Refused",
+    "SchemaOptions",
+    "Stepper",
+    "create",
+    "parse_names",
+]
 
 _MODULES = {
     "maskwright": "maskwright_",
