@@ -21,12 +21,13 @@ def keeps_its_promises(model: Model) -> None:
     model.reset()
     for token in tokens:
         piecewise = model.evaluate([token])
-    np.testing.assert_allclose(whole, piecewise, atol=0.3)
+    # Weights of four bits give other roundings when tokens are evaluated together.
+    assert np.corrcoef(whole, piecewise)[0, 1] > 0.99
     assert int(whole.argmax()) == int(piecewise.argmax())
-    before = piecewise.copy()
-    piecewise[:] = -np.inf  # the caller's to change
+    before = whole.copy()
+    whole[:] = -np.inf  # the caller's to change
     model.reset()
-    np.testing.assert_allclose(model.evaluate(tokens), before, atol=0.3)
+    np.testing.assert_allclose(model.evaluate(tokens), before, atol=1e-3)
     assert model.info.stop_token_ids
 
 

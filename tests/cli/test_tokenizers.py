@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from maskwright import TokenizerInfo
 from maskwright.cli.exits import MODEL, Failure
 from maskwright.cli.tokenizers import Tokenizer, open_tokenizer
+from maskwright.errors import VocabularyError
+from maskwright.vocabulary.named import package_file
 
 PIECES = [b"a", b"b", b"ab", b"abb", b"\xc3", b"\xa9", b"</s>", b"<x>"]
+TEXT = 'A "quoted" text, 北京 and 😀.'
 INFO = TokenizerInfo(PIECES, stop_token_ids=[6], special_token_ids=[7])
 
 
@@ -22,12 +25,12 @@ def spell(tokens: list[int]) -> bytes:
 
 
 def test_greedy_takes_the_longest() -> None:
-    assert Tokenizer(INFO, None).encode("abbab") == [3, 2]
+    assert Tokenizer(INFO, None).encode("abbab") == ([3, 2], False)
 
 
 @given(st.text(alphabet="abé"))
 def test_greedy_spells_the_text(text: str) -> None:
-    assert spell(Tokenizer(INFO, None).encode(text)) == text.encode()
+    assert spell(Tokenizer(INFO, None).encode(text)[0]) == text.encode()
 
 
 @pytest.mark.parametrize("text", ["abc", "a</s>", "<x>"])
@@ -39,10 +42,17 @@ def test_text_that_the_vocabulary_cannot_spell(text: str) -> None:
 
 
 def test_an_encoder_that_changes_the_text_is_not_used() -> None:
-    adds_a_prefix = Tokenizer(INFO, lambda text: [0, *Tokenizer(INFO, None).encode(text)])
-    assert spell(adds_a_prefix.encode("bb")) == b"bb"
+    adds_a_prefix = Tokenizer(INFO, lambda text: [0, 1, 1])
+    assert adds_a_prefix.encode("bb") == ([1, 1], False)
     cuts_small = Tokenizer(INFO, lambda text: [0, 1])
-    assert cuts_small.encode("ab") == [0, 1]
+    assert cuts_small.encode("ab") == ([0, 1], True)
+
+
+def test_an_encoder_without_its_packages_is_not_used() -> None:
+    def encode(text: str) -> list[int]:
+        raise ImportError
+
+    assert Tokenizer(INFO, encode).encode("ab") == ([2], False)
 
 
 def test_tokenizer_json_file_and_folder(tmp_path: Path) -> None:
@@ -57,8 +67,7 @@ def test_tokenizer_json_file_and_folder(tmp_path: Path) -> None:
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"eos_token": "<|end|>"}))
     for path in (tmp_path, tmp_path / "tokenizer.json"):
         opened = open_tokenizer(str(path))
-        assert opened.exact
-        assert opened.encode("hi hi") == [2, 3, 2]
+        assert opened.encode("hi hi") == ([2, 3, 2], True)
         assert opened.info.stop_token_ids == [4]
 
 
@@ -69,11 +78,21 @@ def test_unknown_names(name: str) -> None:
     assert caught.value.exit_code == MODEL
 
 
+@pytest.mark.parametrize("name", ["qwen", "tekken", "deepseek", "llama3"])
+def test_named_vocabularies(name: str) -> None:
+    try:
+        package_file(name)
+    except VocabularyError as error:
+        pytest.skip(str(error))
+    tokenizer = open_tokenizer(name)
+    tokens, _ = tokenizer.encode(TEXT)
+    assert b"".join(tokenizer.info.decoded_vocab[token] for token in tokens) == TEXT.encode()
+
+
 @pytest.mark.model
 def test_default_tokenizer_is_the_models_own(model_path: Path) -> None:
     tokenizer = open_tokenizer("smollm2")
-    assert tokenizer.exact
-    text = 'A "quoted" text, 北京 and 😀.'
-    tokens = tokenizer.encode(text)
-    assert len(tokens) < len(text)
-    assert b"".join(tokenizer.info.decoded_vocab[token] for token in tokens) == text.encode()
+    tokens, exact = tokenizer.encode(TEXT)
+    assert exact
+    assert len(tokens) < len(TEXT)
+    assert b"".join(tokenizer.info.decoded_vocab[token] for token in tokens) == TEXT.encode()

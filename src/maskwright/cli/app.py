@@ -46,11 +46,12 @@ def app() -> None:
     add_help_option=False,
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def bench(arguments: tuple[str, ...]) -> None:
+@click.pass_context
+def bench(context: click.Context, arguments: tuple[str, ...]) -> None:
     """Measure compile, mask and accept times beside other engines."""
     from .bench import main as run_benchmarks
 
-    run_benchmarks(list(arguments))
+    context.exit(run_benchmarks(list(arguments)))
 
 
 app.add_command(check)

