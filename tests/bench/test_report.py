@@ -73,7 +73,7 @@ def test_the_report_has_the_ratio_to_the_first_engine(results: Results) -> None:
     text = render(results)
     assert "b / a" in text
     assert "seed 1" in text
-    first_mask = text.split("## Time to first mask, cold")[1].split("##")[0]
+    first_mask = text.split("### Time to first mask, cold")[1].split("###")[0]
     row = next(line for line in first_mask.splitlines() if line.startswith("| a "))
     assert "8.00" in row
     assert "10,000,000" in row

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
+import shlex
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 __all__ = ["main"]
 
@@ -17,6 +20,7 @@ _COMMANDS = {
     "quick": "compile and mask times on the example schemas",
     "mask": "MaskBench: time to first mask and between masks",
     "batch": "rows of masks filled per second, mixed schemas",
+    "growth": "compile, mask and memory as a schema grows",
     "conformance": "official JSON Schema suite and MaskBench verdicts",
 }
 
@@ -38,22 +42,36 @@ def main(argv: Sequence[str] | None = None) -> int:
         sub = commands.add_parser(name, help=summary, description=summary)
         if name == chosen:
             importlib.import_module(f".{name}", __package__).add_arguments(sub)
+            if name != "conformance":  # which writes a whole document
+                sub.add_argument("--write", type=Path, help="replace the command's section of this document")
     try:
         args = parser.parse_args(arguments)
     except SystemExit as stop:  # argparse ends the process; a caller of `main` wants a code
         return int(stop.code or 0)
-    return _run(args)
+    return _run(args, arguments)
 
 
-def _run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace, arguments: Sequence[str]) -> int:
     from .datasets import DataError
+    from .documents import replace_section
     from .engines import EngineMissing
     from .vocabularies import MissingVocabulary
     from .workers import WorkerError
 
     module = importlib.import_module(f".{args.command}", __package__)
     try:
-        return int(module.run(args))
+        text = module.run(args)
+        print(text)
+        if getattr(args, "write", None) is not None:
+            replace_section(args.write, args.command, _spelled(arguments), text)
+        return 0
     except (DataError, EngineMissing, MissingVocabulary, WorkerError) as error:
         print(f"maskwright bench: {error}", file=sys.stderr)
         return 1
+
+
+def _spelled(arguments: Sequence[str]) -> str:
+    """The command line as others would type it: without `--write`, and with PATH for the data."""
+    line = shlex.join(["maskwright", "bench", *arguments])
+    line = re.sub(r" --(write|out|raw|json)[ =]\S+", "", line)
+    return re.sub(r"(--data[ =])\S+", r"\1PATH", line)

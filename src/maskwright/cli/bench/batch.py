@@ -61,8 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time-limit", type=float, default=300.0, help="seconds for one engine and size")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Run the sub-command; the exit code."""
+def run(args: argparse.Namespace) -> str:
+    """Run the sub-command; the tables."""
     specs = engines.parse_names(args.engines)
     sizes = [int(part) for part in args.rows.split(",")]
     threads = [int(part) for part in args.threads.split(",")]
@@ -73,8 +73,7 @@ def run(args: argparse.Namespace) -> int:
     jobs = [_Job(spec, n, t) for n in sizes for t in threads for spec in specs]
     make = partial(make_handler, args.vocabulary, specs, rows, args.steps)
     found = dict(run_jobs(jobs, make, limit_s=args.time_limit))
-    print(_render(args, found, specs, len(rows)))
-    return 0
+    return _render(args, found, specs, len(rows))
 
 
 def choose_rows(

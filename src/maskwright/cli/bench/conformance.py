@@ -55,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--raw", type=Path, help="write every outcome here, as JSON lines")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Run the sub-command; the exit code."""
+def run(args: argparse.Namespace) -> str:
+    """Run the sub-command; the document."""
     specs = engines.parse_names(args.engines)
     remotes: dict[str, Any] = {}
     jobs: list[_Job] = []
@@ -73,8 +73,7 @@ def run(args: argparse.Namespace) -> int:
     text = render(outcomes, specs, engine_versions(specs), args.time_limit)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(text)
-    print(text)
-    return 0
+    return text
 
 
 def engine_versions(specs: Sequence[str]) -> dict[str, str]:

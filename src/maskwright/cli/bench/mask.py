@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plots", action="store_true", help="draw distribution curves (needs matplotlib)")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Run the sub-command; the exit code."""
+def run(args: argparse.Namespace) -> str:
+    """Run the sub-command; the report."""
     raw = args.out / "raw.jsonl"
     if not args.report_only:
         args.out.mkdir(parents=True, exist_ok=True)
@@ -55,13 +55,12 @@ def run(args: argparse.Namespace) -> int:
     results = report.read(raw)
     text = report.render(results)
     (args.out / "report.md").write_text(text)
-    print(text)
     if args.plots:
         from . import plots
 
         for path in plots.draw(results, args.out):
             print(f"wrote {path}", file=sys.stderr)
-    return 0
+    return text
 
 
 def _measure(args: argparse.Namespace, raw: Path) -> None:

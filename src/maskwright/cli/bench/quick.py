@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -24,7 +23,7 @@ from .engines import SchemaOptions
 from .machine import describe
 from .tables import markdown, number
 from .walk import Instance, harness_overhead_ns, run_pass
-from .workers import Failure, run_jobs
+from .workers import Failure, WorkerError, run_jobs
 
 __all__ = ["add_arguments", "run"]
 
@@ -49,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, help="write the raw times here, in nanoseconds")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Run the sub-command; the exit code."""
+def run(args: argparse.Namespace) -> str:
+    """Run the sub-command; the tables."""
     items = load_items(args.schemas, args.instances)
     specs = engines.parse_names(args.engines)
     make = partial(make_handler, args.vocabulary, specs, items, args.visits)
@@ -58,13 +57,11 @@ def run(args: argparse.Namespace) -> int:
     for number_of_round in range(args.rounds):
         for _, outcome in run_jobs([number_of_round], make, limit_s=args.time_limit):
             if isinstance(outcome, Failure):
-                print(f"maskwright bench: round {number_of_round}: {outcome.kind}", file=sys.stderr)
-                return 1
+                raise WorkerError(f"round {number_of_round} ended by a {outcome.kind}")
             rounds.append(outcome)
-    print(_render(args, items, specs, rounds))
     if args.json is not None:
         args.json.write_text(json.dumps({"machine": describe(), "rounds": rounds}) + "\n")
-    return 0
+    return _render(args, items, specs, rounds)
 
 
 def load_items(folders: Sequence[Path], instances: Path) -> list[_Item]:

@@ -105,23 +105,23 @@ def render(results: Results) -> str:
     limit = results.head["time_limit_s"]
     shared = _shared_walks(results.engines.values())
     parts = [_preface(results)]
-    parts += ["## Verdicts (schemas)", _verdict_table(results)]
+    parts += ["### Verdicts (schemas)", _verdict_table(results)]
     parts += [
-        "## Time between masks, cold (mask + accept, microseconds)",
+        "### Time between masks, cold (mask + accept, microseconds)",
         _times(results, lambda e: e.tokens_us("both")),
-        "## Time between masks, cold, tokens that all engines accepted",
+        "### Time between masks, cold, tokens that all engines accepted",
         _times(results, lambda e: e.tokens_us("both", keep=shared)),
-        "## Mask alone, cold",
+        "### Mask alone, cold",
         _times(results, lambda e: e.tokens_us("mask")),
-        "## Accept alone, cold",
+        "### Accept alone, cold",
         _times(results, lambda e: e.tokens_us("accept")),
-        "## Time between masks, warm (second request for the schema)",
+        "### Time between masks, warm (second request for the schema)",
         _times(results, lambda e: e.tokens_us("both", "warm")),
-        "## Time to first mask, cold (compile + new sequence + first mask)",
+        "### Time to first mask, cold (compile + new sequence + first mask)",
         _times(results, lambda e: e.first_mask_us(limit)),
-        "## Time to first mask, warm",
+        "### Time to first mask, warm",
         _times(results, lambda e: e.first_mask_us(limit, "warm")),
-        "## Vocabulary set-up",
+        "### Vocabulary set-up",
         _setup_table(results),
     ]
     return "\n\n".join(parts) + "\n"
@@ -132,7 +132,7 @@ def _preface(results: Results) -> str:
     machine = ", ".join(f"{key} {value}" for key, value in head["machine"].items())
     cost = head["overhead"]
     return (
-        f"# Masks on {head['sample']} schemas of MaskBench, seed {head['seed']}, {head['vocabulary']}\n\n"
+        f"Masks on {head['sample']} schemas of MaskBench, seed {head['seed']}, {head['vocabulary']}\n\n"
         f"{machine}. Engines interleaved schema by schema in one process, one thread. Compare ratios\n"
         f"within this run, not the absolute figures. The harness's own share is included:\n"
         f"{cost['fill_p50_ns']:.0f} ns of each mask and {cost['accept_p50_ns']:.0f} ns of each accept "
