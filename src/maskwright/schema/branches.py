@@ -1,0 +1,388 @@
+"""Branches: a set of obligations as a disjunction of plain conjunctions.
+
+An **obligation** is a schema node that must hold, or must fail. Expanding a set of them resolves
+references, flattens the combinators, and turns each failing keyword into its dual, until nothing
+but **atoms** is left: a type mask, finite candidate values, and per type a list of constraints.
+Each `Branch` is such a conjunction; the value language of the set is the union of its branches,
+which may overlap (a grammar is a union, so overlap costs nothing and proofs of disjointness are
+only ever an optimisation).
+
+The work is a depth-first search over choices with pruning on type masks, candidate values and
+required names, metered by ``max_branches``. Rejected: a full normal form up front. It is
+exponential in parts of the schema that generation never visits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ..errors import LimitExceeded
+from .values import ANY, OBJECT, json_key, type_bit
+
+if TYPE_CHECKING:
+    from .nodes import Node
+    from .options import SchemaOptions
+    from .report import Report
+
+__all__ = [
+    "AnyOf",
+    "Arrays",
+    "Branch",
+    "Choice",
+    "Excluded",
+    "Expander",
+    "Holds",
+    "Lacks",
+    "Numbers",
+    "Objects",
+    "Obligation",
+    "Requires",
+    "Scope",
+    "Strings",
+    "Task",
+    "Types",
+    "Values",
+]
+
+
+class Scope:
+    """One ``unevaluated*`` keyword at work: what is evaluated below its schema is recorded for it.
+
+    Attributes:
+        node: The schema that has the keyword.
+        exact: Whether subschemas that are not known to hold must be known to fail (needed where
+            the keyword fails, since then *fewer* evaluated names would accept more).
+    """
+
+    __slots__ = ("exact", "node")
+
+    def __init__(self, node: Node, exact: bool) -> None:
+        self.node = node
+        self.exact = exact
+
+
+class AnyOf:
+    """A disjunction of obligations that no schema node spells."""
+
+    __slots__ = ("obligations",)
+
+    def __init__(self, obligations: frozenset[Obligation]) -> None:
+        self.obligations = obligations
+
+
+Obligation = tuple["Node | AnyOf", bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Holds:
+    """A node that must hold (or fail), seen by some ``unevaluated*`` scopes."""
+
+    node: Node | AnyOf
+    positive: bool
+    scopes: tuple[Scope, ...] = ()
+    without: str | None = None  # a keyword to leave out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Types:
+    """The value is of one of these types."""
+
+    mask: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """The value is one of these (by `json_key`)."""
+
+    values: dict[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Excluded:
+    """The value is none of these (by `json_key`)."""
+
+    values: dict[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strings:
+    """A constraint on the value if it is a string."""
+
+    atom: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """A constraint on the value if it is a number."""
+
+    atom: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrays:
+    """A constraint on the value if it is an array."""
+
+    atom: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Objects:
+    """A constraint on the value if it is an object."""
+
+    atom: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requires:
+    """If the value is an object, it has this property."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lacks:
+    """If the value is an object, it does not have this property."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """One of several lists of tasks."""
+
+    alternatives: list[list[Task]]
+
+
+Task = Holds | Types | Values | Excluded | Strings | Numbers | Arrays | Objects | Requires | Lacks | Choice
+
+
+class Branch:
+    """A conjunction of atoms.
+
+    Attributes:
+        types: Mask of the types that are left.
+        values: Candidate values by `json_key`, or None for no such bound.
+        excluded: Values that are not allowed, by `json_key`.
+        strings, numbers, arrays, objects: Constraints that apply if the value has that type.
+        required: Names an object must have, in order of appearance.
+        lacks: Names an object must not have.
+        evaluated: For each scope what was evaluated: the groups seen below its node.
+    """
+
+    __slots__ = (
+        "arrays",
+        "choices",
+        "done",
+        "evaluated",
+        "excluded",
+        "lacks",
+        "numbers",
+        "objects",
+        "required",
+        "strings",
+        "types",
+        "values",
+    )
+
+    def __init__(self) -> None:
+        self.types = ANY
+        self.values: dict[Any, Any] | None = None
+        self.excluded: dict[Any, Any] = {}
+        self.strings: tuple[Any, ...] = ()
+        self.numbers: tuple[Any, ...] = ()
+        self.arrays: tuple[Any, ...] = ()
+        self.objects: tuple[Any, ...] = ()
+        self.required: dict[str, None] = {}
+        self.lacks: dict[str, None] = {}
+        self.evaluated: dict[Scope, tuple[Any, ...]] = {}
+        self.choices: tuple[Choice, ...] = ()
+        self.done: dict[Any, tuple[Any, ...]] = {}
+
+    def copy(self) -> Branch:
+        """An independent copy: the containers are replaced, never changed, except ``done``."""
+        new = Branch.__new__(Branch)
+        for name in Branch.__slots__:
+            setattr(new, name, getattr(self, name))
+        new.done = dict(self.done)
+        return new
+
+    def restrict_values(self, values: dict[Any, Any]) -> None:
+        """Keep only candidates that are also among ``values``."""
+        if self.values is not None:
+            values = {key: value for key, value in self.values.items() if key in values}
+        self.values = values
+        mask = 0
+        for value in values.values():
+            mask |= type_bit(value)
+        self.types &= mask
+
+    def require(self, name: str) -> None:
+        """Objects must have the name."""
+        if name in self.lacks:
+            self.types &= ~OBJECT
+        elif name not in self.required:
+            self.required = {**self.required, name: None}
+
+    def lack(self, name: str) -> None:
+        """Objects must not have the name."""
+        if name in self.required:
+            self.types &= ~OBJECT
+        else:
+            self.lacks = {**self.lacks, name: None}
+
+    def record(self, scopes: tuple[Scope, ...], group: Any) -> None:
+        """Note for each scope what this group evaluates."""
+        if scopes:
+            merged = dict(self.evaluated)
+            for scope in scopes:
+                merged[scope] = (*merged.get(scope, ()), group)
+            self.evaluated = merged
+
+
+class Expander:
+    """Turns sets of obligations into branches.
+
+    Args:
+        options: Limits, and what the caller wants enforced.
+        report: Told about every node that is visited.
+    """
+
+    def __init__(self, options: SchemaOptions, report: Report) -> None:
+        # Imported here because both need the classes above.
+        from .duals import negate
+        from .keywords import assert_node
+
+        self.options = options
+        self.report = report
+        self._assert: Final = assert_node
+        self._negate: Final = negate
+
+    def expand(self, obligations: Iterable[Obligation]) -> list[Branch]:
+        """The branches of a conjunction of obligations.
+
+        Raises:
+            LimitExceeded: There are more than ``max_branches``.
+            SchemaError: A keyword is malformed or cannot be enforced.
+        """
+        return self.expand_tasks([Holds(node, positive) for node, positive in obligations])
+
+    def expand_tasks(self, tasks: list[Task], base: Branch | None = None) -> list[Branch]:
+        """The branches of a conjunction of tasks, on top of a branch."""
+        results: list[Branch] = []
+        stack: list[tuple[Branch, list[Task]]] = [(base.copy() if base is not None else Branch(), tasks)]
+        n_splits = 0
+        while stack:
+            branch, agenda = stack.pop()
+            self._settle(branch, agenda)
+            if not branch.types:
+                continue
+            if not branch.choices:
+                results.append(branch)
+                continue
+            choice = min(branch.choices, key=lambda c: len(c.alternatives))
+            branch.choices = tuple(c for c in branch.choices if c is not choice)
+            n_splits += len(choice.alternatives)
+            if n_splits > 8 * self.options.max_branches or len(results) > self.options.max_branches:
+                self._too_many(tasks)
+            for alternative in reversed(choice.alternatives):
+                stack.append((branch.copy(), list(alternative)))
+        self.report.n_branches += len(results)
+        return results
+
+    def _too_many(self, tasks: list[Task]) -> None:
+        places = [t.node.pointer for t in tasks if isinstance(t, Holds) and not isinstance(t.node, AnyOf)]
+        limit = self.options.max_branches
+        raise LimitExceeded(
+            f"{' and '.join(places) or 'a part of the schema'} splits into more than {limit} alternatives",
+            resource="schema branches",
+            limit=limit,
+            hint="simplify nested anyOf/oneOf/not, or raise max_branches",
+        )
+
+    def _settle(self, branch: Branch, agenda: list[Task]) -> None:
+        """Do everything on the agenda that needs no choice."""
+        position = 0
+        while position < len(agenda) and branch.types:
+            task = agenda[position]
+            position += 1
+            if type(task) is Holds:
+                self._hold(branch, task, agenda)
+            else:
+                _apply(branch, task)
+
+    def _hold(self, branch: Branch, task: Holds, agenda: list[Task]) -> None:
+        node, positive = task.node, task.positive
+        if (node, not positive) in branch.done and task.without is None:
+            branch.types = 0
+            return
+        seen = branch.done.get((node, positive))
+        mark = (task.scopes, task.without)
+        if seen is not None:
+            if mark in seen:
+                return
+            branch.done[(node, positive)] = (*seen, mark)
+        elif task.without is None:
+            branch.done[(node, positive)] = (mark,)
+        if isinstance(node, AnyOf):
+            _hold_any(branch, node, positive, agenda)
+            return
+        self.report.saw(node)
+        schema = node.schema
+        if schema is True or schema is False:
+            if schema is not positive:
+                branch.types = 0
+        elif positive:
+            self._assert(self, branch, node, task.scopes, agenda, task.without)
+        else:
+            alternatives = self._negate(self, node)
+            if not alternatives:
+                branch.types = 0
+            elif len(alternatives) == 1:
+                agenda.extend(alternatives[0])
+            else:
+                branch.choices = (*branch.choices, Choice(alternatives))
+
+
+def _hold_any(branch: Branch, node: AnyOf, positive: bool, agenda: list[Task]) -> None:
+    if positive:
+        options: list[list[Task]] = [[Holds(inner, sign)] for inner, sign in node.obligations]
+        branch.choices = (*branch.choices, Choice(options))
+    else:
+        agenda.extend(Holds(inner, not sign) for inner, sign in node.obligations)
+
+
+def _apply(branch: Branch, task: Task) -> None:
+    kind = type(task)
+    if kind is Types:
+        branch.types &= task.mask  # type: ignore[union-attr]
+    elif kind is Requires:
+        branch.require(task.name)  # type: ignore[union-attr]
+    elif kind is Lacks:
+        branch.lack(task.name)  # type: ignore[union-attr]
+    elif kind is Values:
+        branch.restrict_values(task.values)  # type: ignore[union-attr]
+    elif kind is Excluded:
+        branch.excluded = {**branch.excluded, **task.values}  # type: ignore[union-attr]
+    elif kind is Choice:
+        branch.choices = (*branch.choices, task)  # type: ignore[arg-type]
+    else:
+        field = _FIELDS[kind]
+        setattr(branch, field, (*getattr(branch, field), task.atom))  # type: ignore[union-attr]
+
+
+_FIELDS: Final[dict[type, str]] = {
+    Strings: "strings",
+    Numbers: "numbers",
+    Arrays: "arrays",
+    Objects: "objects",
+}
+
+
+def values_of(values: Iterable[Any]) -> dict[Any, Any]:
+    """Values by their keys, first spelling first."""
+    found: dict[Any, Any] = {}
+    for value in values:
+        found.setdefault(json_key(value), value)
+    return found

@@ -1,0 +1,407 @@
+"""The builder: sets of obligations to lazy rules, memoised.
+
+One `Builder` serves one compilation. A value position is a frozenset of obligations (and, when the layout
+is indented, a depth); equal sets are the same `Rule`, so recursion closes. A rule's body is made
+when the automaton first predicts it: expand the set into branches, and write each branch as its types.
+
+Plain scalars are written where they stand instead of as a call, so that an ordinary object costs one
+rule. References that say nothing else are followed at once, so that all uses of a definition share a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ..errors import LimitExceeded, SchemaError
+from ..lexeme import EMPTY, Lexeme, intersection, literals, union
+from ..rules import Alt, Call, Expr, Lex, Never, Rule
+from .arrays import array_expr
+from .branches import AnyOf, Branch, Expander, Obligation
+from .emptiness import is_empty
+from .finite import value_expr, value_meets
+from .nodes import Documents, Node
+from .numeric import numbers_lexeme
+from .objects import object_expr
+from .options import SchemaOptions
+from .report import Report, Status
+from .satisfiable import Satisfiability
+from .shapes import ArrayShape, ObjectShape, Obligations, array_shape, object_shapes
+from .spelling import layout_of
+from .strings import string_lexeme
+from .values import ANY, ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, type_bit
+
+__all__ = ["Builder"]
+
+_WORDS: Final = {
+    NULL: Lex(literals([b"null"])),
+    BOOLEAN: Lex(literals([b"true", b"false"])),
+    NULL | BOOLEAN: Lex(literals([b"true", b"false", b"null"])),
+}
+_NOTHING: Final[Obligations] = frozenset()
+#: Keywords that say nothing about a value, beside which a reference is just its target.
+_SILENT: Final = frozenset(
+    [
+        "title",
+        "description",
+        "$comment",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$schema",
+        "$defs",
+        "definitions",
+    ]
+)
+#: A chain of references longer than this is a cycle that says nothing.
+_MAX_CHAIN: Final = 64
+#: Rules that a complete expansion may make.
+_MAX_RULES: Final = 100_000
+
+
+class Builder:
+    """Makes rules from the schema of some documents.
+
+    Attributes:
+        documents: Where nodes come from.
+        options: How values are spelled and schemas read.
+        report: What became of each keyword.
+        layout: Whitespace and separators.
+        anything: A node that every value meets.
+    """
+
+    def __init__(self, schema: Any, options: SchemaOptions) -> None:
+        self.options = options
+        self.report = Report()
+        self.layout = layout_of(options)
+        self.documents = Documents(schema, options.registry)
+        root = self.documents.root
+        self.anything = self.documents.node(True, root.resource, (), "#", ())
+        self.satisfiability = Satisfiability(self)
+        self._expander = Expander(options, self.report)
+        self._branches: dict[Obligations, list[Branch]] = {}
+        self._rules: dict[tuple[Obligations, int], Expr] = {}
+        self._pending: list[Rule] = []
+        self._unions: dict[frozenset[Obligation], AnyOf] = {}
+        self._followed: dict[Node, Node] = {}
+        self._arrays: dict[tuple[Branch, bool], ArrayShape] = {}
+        self._objects: dict[tuple[Branch, bool], list[ObjectShape]] = {}
+        self._strings: dict[Branch, Lexeme] = {}
+
+    # -- obligations -------------------------------------------------------------------------------
+
+    def obligations(self, node: Node) -> Obligations:
+        """The set that says that one node holds."""
+        if node.schema is True or node.schema == {}:
+            return _NOTHING
+        return frozenset(((self._follow(node), True),))
+
+    def obligation(self, obligation: Obligation) -> Obligation:
+        """An obligation in its shared form."""
+        node, positive = obligation
+        return (node if isinstance(node, AnyOf) else self._follow(node), positive)
+
+    def cleaned(self, obligations: Iterable[Obligation]) -> Obligations:
+        """A set of obligations without those that every value meets."""
+        found = map(self.obligation, obligations)
+        return frozenset(
+            (node, positive)
+            for node, positive in found
+            if isinstance(node, AnyOf) or not positive or (node.schema is not True and node.schema != {})
+        )
+
+    def any_of(self, obligations: frozenset[Obligation]) -> AnyOf:
+        """The shared disjunction of some obligations."""
+        return self._unions.setdefault(obligations, AnyOf(obligations))
+
+    def _follow(self, node: Node) -> Node:
+        found = self._followed.get(node)
+        if found is None:
+            found = node
+            for _ in range(_MAX_CHAIN):
+                schema = found.schema
+                if not isinstance(schema, dict) or "$ref" not in schema or "$id" in schema:
+                    break
+                if not found.resource.dialect.ref_overrides and not (schema.keys() - {"$ref"} <= _SILENT):
+                    break
+                if not isinstance(schema["$ref"], str):
+                    break
+                found = self.documents.resolve(found, schema["$ref"])
+            self._followed[node] = found
+            if found is not node:
+                self.report.saw(node)
+        return found
+
+    # -- what a set of obligations means --------------------------------------------------------------
+
+    def branches(self, obligations: Obligations) -> list[Branch]:
+        """The branches of a set that are not plainly impossible."""
+        found = self._branches.get(obligations)
+        if found is None:
+            found = self._branches[obligations] = self._expander.expand(obligations)
+        return found
+
+    def satisfiable(self, obligations: Obligations) -> bool:
+        """Whether some value meets all of them."""
+        return self.satisfiability.of(obligations)
+
+    def meets(self, obligations: Obligations, value: Any) -> bool:
+        """Whether a given value meets all of them."""
+        return any(value_meets(self, branch, value) for branch in self.branches(obligations))
+
+    def all_strings(self, obligations: Obligations) -> Lexeme:
+        """The strings among the values of a set, quotes included."""
+        found = [self.strings_of(branch) for branch in self.branches(obligations)]
+        return union(*found)
+
+    def strings_of(self, branch: Branch) -> Lexeme:
+        """The strings of a branch, quotes included."""
+        if not branch.types & STRING:
+            return EMPTY
+        lexeme = self._strings.get(branch)
+        if lexeme is None:
+            lexeme = string_lexeme(branch, self.layout.encoding)
+            if branch.values is not None:
+                texts = [value for value in branch.values.values() if isinstance(value, str)]
+                texts = [text for text in texts if text not in branch.excluded]
+                listed = self.layout.string_literals(texts)
+                lexeme = listed if not branch.strings else intersection(lexeme, listed)
+            self._strings[branch] = lexeme
+        return lexeme
+
+    def array_of(self, branch: Branch, *, strict: bool | None = None) -> ArrayShape:
+        """The arrays of a branch."""
+        key = (branch, self.options.strict_mode if strict is None else strict)
+        found = self._arrays.get(key)
+        if found is None:
+            found = self._arrays[key] = array_shape(self, branch, strict=key[1])
+        return found
+
+    def objects_of(self, branch: Branch, *, strict: bool | None = None) -> list[ObjectShape]:
+        """The objects of a branch."""
+        key = (branch, self.options.strict_mode if strict is None else strict)
+        found = self._objects.get(key)
+        if found is None:
+            found = self._objects[key] = object_shapes(self, branch, strict=key[1])
+        return found
+
+    # -- rules ---------------------------------------------------------------------------------------
+
+    def value(self, obligations: Obligations, depth: int) -> Expr:
+        """The expression for a value that meets all obligations."""
+        if not obligations:
+            return self.layout.any_value(depth)
+        key = (obligations, depth)
+        found = self._rules.get(key)
+        if found is None:
+            if self._is_scalar(obligations):
+                found = self.body(obligations, depth)
+            else:
+                rule = Rule(_name_of(obligations), lambda: self.body(obligations, depth))
+                self._pending.append(rule)
+                found = Call(rule)
+            self._rules[key] = found
+        return found
+
+    def _is_scalar(self, obligations: Obligations) -> bool:
+        """Whether the values are plainly scalars of one schema object without combinators."""
+        if len(obligations) != 1:
+            return False
+        ((node, positive),) = obligations
+        if not positive or isinstance(node, AnyOf) or not isinstance(node.schema, dict):
+            return False
+        kind = node.schema.get("type")
+        return isinstance(kind, str) and kind in _SCALARS and _COMBINATORS.isdisjoint(node.schema)
+
+    def body(self, obligations: Obligations, depth: int) -> Expr:
+        """The body of the rule of a set of obligations.
+
+        Raises:
+            LimitExceeded: The schema is nested too deeply to be worked out.
+        """
+        try:
+            options: list[Expr] = []
+            for branch in self.branches(obligations):
+                options.extend(self._branch(branch, depth))
+        except RecursionError:
+            raise LimitExceeded(
+                f"the schema is nested too deeply at {_name_of(obligations)}",
+                resource="nesting of schemas",
+                limit=_MAX_CHAIN,
+            ) from None
+        if len(options) == 1:
+            return options[0]
+        return Alt(tuple(options)) if options else Never
+
+    def _branch(self, branch: Branch, depth: int) -> list[Expr]:
+        if branch.values is not None:
+            return self._finite(branch, depth)
+        types = branch.types
+        if types == ANY and not (
+            branch.strings or branch.numbers or branch.arrays or branch.objects or branch.excluded
+        ):
+            if not branch.required and not branch.lacks:
+                return [self.layout.any_value(depth)]
+        found: list[Expr] = []
+        words = types & (NULL | BOOLEAN)
+        if words:
+            expr = self._words(branch, words)
+            found.extend([expr] if expr is not None else [])
+        if types & STRING:
+            lexeme = self.strings_of(branch)
+            if lexeme.op is not EMPTY.op and not (branch.strings and is_empty(lexeme)):
+                found.append(Lex(lexeme))
+        if types & NUMBER:
+            lexeme = numbers_lexeme(branch, self.options.integer_spelling, self.report)
+            if lexeme.op is not EMPTY.op:
+                found.append(Lex(lexeme))
+        if types & ARRAY:
+            found.extend(self._array(branch, depth))
+        if types & OBJECT:
+            found.extend(self._object(branch, depth))
+        return found
+
+    def _words(self, branch: Branch, words: int) -> Expr | None:
+        if not branch.excluded:
+            return _WORDS[words]
+        texts = {None: b"null", (True,): b"true", (False,): b"false"}
+        kinds = {None: NULL, (True,): BOOLEAN, (False,): BOOLEAN}
+        kept = [t for key, t in texts.items() if words & kinds[key] and key not in branch.excluded]
+        return Lex(literals(kept)) if kept else None
+
+    def _finite(self, branch: Branch, depth: int) -> list[Expr]:
+        assert branch.values is not None
+        scalars: list[Lexeme] = []
+        found: list[Expr] = []
+        texts: list[str] = []
+        plain = not (branch.strings or branch.excluded)
+        for value in branch.values.values():
+            kind = type_bit(value)
+            if kind == STRING and plain and branch.types & STRING:
+                texts.append(value)
+            elif value_meets(self, branch, value):
+                if kind == STRING:
+                    texts.append(value)
+                elif kind in (ARRAY, OBJECT):
+                    found.append(value_expr(self, value, depth))
+                else:
+                    scalars.append(self.layout.scalar(value))
+        if texts:
+            scalars.append(self.layout.string_literals(texts))
+        if scalars:
+            found.append(Lex(_joined(scalars)))
+        return found
+
+    def _array(self, branch: Branch, depth: int) -> list[Expr]:
+        if any(key_is_container(key, "[") for key in branch.excluded):
+            self._refuse_excluded(branch, ARRAY)
+        if not branch.arrays:
+            return [self.layout.any_array(depth)]
+        expr = array_expr(self, self.array_of(branch), depth)
+        return [] if expr is None else [expr]
+
+    def _object(self, branch: Branch, depth: int) -> list[Expr]:
+        if any(isinstance(key, frozenset) for key in branch.excluded):
+            self._refuse_excluded(branch, OBJECT)
+        if not (branch.objects or branch.required or branch.lacks):
+            return [self.layout.any_object(depth)]
+        found = [object_expr(self, shape, depth) for shape in self.objects_of(branch)]
+        return [expr for expr in found if expr is not None]
+
+    def _refuse_excluded(self, branch: Branch, kind: int) -> None:
+        name = "arrays" if kind == ARRAY else "objects"
+        raise SchemaError(
+            f"excluding given {name} (not enum, not const) cannot be enforced",
+            keyword="not",
+            hint="exclude scalars, or state what the value may be",
+        )
+
+    # -- the whole -----------------------------------------------------------------------------------
+
+    def root(self) -> Rule:
+        """The rule of the root schema.
+
+        Raises:
+            SchemaError: No value at all meets it.
+        """
+        node = self.documents.root
+        obligations = self.obligations(node)
+        try:
+            possible = self.satisfiable(obligations)
+        except RecursionError:
+            raise LimitExceeded(
+                "the schema is nested too deeply", resource="nesting of schemas", limit=_MAX_CHAIN
+            ) from None
+        if not possible:
+            raise self.satisfiability.conflict(node)
+        self.report.when_completing(self._complete)
+        expr = self.value(obligations, 0)
+        return expr.rule if isinstance(expr, Call) else Rule("root", expr)
+
+    def _complete(self) -> None:
+        n_rules = 0
+        while self._pending:
+            n_rules += 1
+            if n_rules > _MAX_RULES:
+                raise LimitExceeded("the schema has too many rules", resource="rules", limit=_MAX_RULES)
+            self._pending.pop().expand()
+
+    def widen(self, node: Node, keyword: str, why: str, hint: str | None = None) -> None:
+        """Drop a keyword that cannot be enforced: noted when lenient, an error otherwise.
+
+        Raises:
+            SchemaError: The options are not lenient.
+        """
+        if not self.options.lenient:
+            raise node.error(why, keyword, hint or "lenient=True widens it and reports that")
+        self.report.note(node.pointer, keyword, Status.WIDENED, why)
+
+
+_SCALARS: Final = frozenset(["string", "integer", "number", "boolean", "null"])
+_COMBINATORS: Final = frozenset(
+    [
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "enum",
+        "const",
+        "pattern",
+        "format",
+        "multipleOf",
+        "dependentSchemas",
+        "dependencies",
+    ]
+)
+
+
+def key_is_container(key: Any, mark: str) -> bool:
+    """Whether a `json_key` is that of an array."""
+    return isinstance(key, tuple) and len(key) > 0 and key[0] == mark
+
+
+def _joined(scalars: list[Lexeme]) -> Lexeme:
+    texts: list[bytes] = []
+    others: list[Lexeme] = []
+    for lexeme in scalars:
+        if lexeme.op is lexeme.op.LITERAL:
+            texts.append(lexeme.args[0])
+        elif lexeme.op is lexeme.op.LITERALS:
+            texts.extend(lexeme.args[0])
+        else:
+            others.append(lexeme)
+    return union(literals(texts), *others)
+
+
+def _name_of(obligations: Obligations) -> str:
+    parts = [
+        ("" if positive else "not ") + ("any of" if isinstance(node, AnyOf) else node.pointer)
+        for node, positive in obligations
+    ]
+    return " and ".join(sorted(parts))

@@ -1,0 +1,455 @@
+"""Shapes: the arrays and objects of a branch, with the obligations of each member worked out.
+
+A shape is where all groups of a branch have been merged: for an array the obligations per position, for an
+object those of each known name and of each class ("cell") of open names. Cells are the classes that
+the patterns cut the open names into; empty ones are dropped, so their number stays near the number of
+patterns. What is decided here: ``unevaluated*``, ``strict_mode``, ``propertyNames``, overlapping patterns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from ..errors import LimitExceeded
+from ..lexeme import Lexeme, complement, intersection
+from ..regex.encoding import JSON_STRING, json_string
+from .branches import Arrays, Branch, Objects, Obligation
+from .emptiness import holds_text, is_empty
+from .groups import ALL, Contains, HasMember, ItemGroup, Names, PropertyGroup, Unevaluated
+from .strings import pattern_lexeme
+from .values import string_text
+
+if TYPE_CHECKING:
+    from .builder import Builder
+    from .nodes import Node
+
+__all__ = [
+    "ArrayShape",
+    "Cell",
+    "Count",
+    "Member",
+    "ObjectShape",
+    "Obligations",
+    "array_shape",
+    "object_shapes",
+]
+
+Obligations = frozenset[Obligation]
+MAX_CELLS: Final = 512
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """A known property."""
+
+    name: str
+    obligations: Obligations
+    required: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """A class of open property names; ``key`` is their text with quotes."""
+
+    key: Lexeme
+    obligations: Obligations
+
+
+@dataclass(slots=True, eq=False)
+class ObjectShape:
+    """The objects of a branch.
+
+    Attributes:
+        members: Known properties that may occur, in order.
+        known: All known names, also those that may not occur.
+        cells: Classes of other names that may occur.
+        musts: Classes of other names of which one member at least has to occur.
+        low, high: Bounds on the number of members.
+        place: A node to blame.
+    """
+
+    members: list[Member]
+    known: set[str]
+    cells: list[Cell]
+    low: int
+    high: int | None
+    place: Node | None = None
+    musts: list[Cell] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Count:
+    """Between ``low`` and ``high`` of the items from ``start`` on meet ``obligation``."""
+
+    obligation: Obligation
+    start: int
+    low: int
+    high: int | None
+
+
+@dataclass(slots=True, eq=False)
+class ArrayShape:
+    """The arrays of a branch.
+
+    Attributes:
+        prefix: Obligations of the first items.
+        rest: Obligations of all later items.
+        low, high: Bounds on the number of items.
+        counts: What `contains` demands.
+        unique: Whether all items differ (True), some two are equal (False), or neither (None).
+        place: A node to blame.
+    """
+
+    prefix: list[Obligations]
+    rest: Obligations
+    low: int
+    high: int | None
+    counts: list[Count]
+    unique: bool | None = None
+    place: Node | None = None
+
+
+# -- arrays ------------------------------------------------------------------------------------------
+
+
+def array_shape(builder: Builder, branch: Branch, *, strict: bool) -> ArrayShape:
+    """Merge the array atoms of a branch."""
+    groups: list[tuple[list[Obligations], Obligations | None, bool]] = []
+    shape = ArrayShape([], frozenset(), 0, None, [])
+    fixed: dict[int, set[Obligation]] = {}
+    for atom in branch.arrays:
+        if type(atom) is ItemGroup:
+            prefix = [builder.obligations(node) for node in atom.prefix]
+            rest = None if atom.rest is None else builder.obligations(atom.rest)
+            groups.append((prefix, rest, bool(atom.prefix)))
+        elif type(atom) is Contains:
+            shape.counts.append(Count(builder.obligation(atom.obligation), atom.start, atom.low, atom.high))
+        elif type(atom) is Unevaluated:
+            _unevaluated_items(builder, branch, atom, groups, shape)
+        elif atom[0] == "min":
+            shape.low = max(shape.low, atom[1])
+        elif atom[0] == "max":
+            shape.high = atom[1] if shape.high is None else min(shape.high, atom[1])
+        elif atom[0] == "at":
+            fixed.setdefault(atom[1], set()).add(builder.obligation(atom[2]))
+            shape.low = max(shape.low, atom[1] + 1)
+        else:
+            shape.unique = atom[1] if shape.unique in (None, atom[1]) else None
+            shape.place = atom[2]
+            if shape.unique is None:
+                shape.high = -1  # unique and not unique at once
+    starts = [count.start for count in shape.counts]
+    n_prefix = max([len(g[0]) for g in groups] + [i + 1 for i in fixed] + starts, default=0)
+    for index in range(n_prefix):
+        merged = _at(groups, index).union(fixed.get(index, ()))
+        shape.prefix.append(merged)
+    shape.rest = _at(groups, n_prefix)
+    if strict and any(group[2] for group in groups) and all(group[1] is None for group in groups):
+        listed = max(len(group[0]) for group in groups)
+        shape.high = listed if shape.high is None else min(shape.high, listed)
+    _cut_array(builder, shape)
+    return shape
+
+
+def _at(groups: list[tuple[list[Obligations], Obligations | None, bool]], index: int) -> Obligations:
+    merged: Obligations = frozenset()
+    for prefix, rest, _ in groups:
+        if index < len(prefix):
+            merged |= prefix[index]
+        elif rest is not None:
+            merged |= rest
+    return merged
+
+
+def _cut_array(builder: Builder, shape: ArrayShape) -> None:
+    """No item can stand where its obligations cannot be met, and none behind it."""
+    if shape.high is not None and shape.high < shape.low:
+        return
+    for index, obligations in enumerate(shape.prefix):
+        if shape.high is not None and index >= shape.high:
+            break
+        if not builder.satisfiable(obligations):
+            shape.high = index
+            break
+    if (shape.high is None or shape.high > len(shape.prefix)) and not builder.satisfiable(shape.rest):
+        shape.high = len(shape.prefix)
+    if shape.high is not None and len(shape.prefix) > max(shape.high, 0):
+        del shape.prefix[max(shape.high, 0) :]
+
+
+def _unevaluated_items(
+    builder: Builder,
+    branch: Branch,
+    atom: Unevaluated,
+    groups: list[tuple[list[Obligations], Obligations | None, bool]],
+    shape: ArrayShape,
+) -> None:
+    listed = 0
+    reached: set[Obligation] = set()
+    for seen in branch.evaluated.get(atom.scope, ()):
+        if type(seen) is ItemGroup:
+            if seen.rest is not None:
+                return _nothing_left_items(atom, shape)
+            listed = max(listed, len(seen.prefix))
+        elif type(seen) is Contains:
+            reached.add(builder.obligation(seen.obligation))
+        elif type(seen) is tuple and seen[0] is ALL and seen[1] is Arrays:
+            return _nothing_left_items(atom, shape)
+    last = builder.obligation((atom.node, True))
+    either = last if not reached else (builder.any_of(frozenset({last, *reached})), True)
+    if atom.positive:
+        groups.append(([frozenset()] * listed, builder.cleaned([either]), False))
+    else:
+        shape.counts.append(Count((either[0], not either[1]), listed, 1, None))
+    return None
+
+
+def _nothing_left_items(atom: Unevaluated, shape: ArrayShape) -> None:
+    if not atom.positive:
+        shape.high = -1
+
+
+# -- objects -----------------------------------------------------------------------------------------
+
+
+class _Object:
+    """The object atoms of a branch, sorted."""
+
+    def __init__(self, builder: Builder, branch: Branch) -> None:
+        self.groups: list[PropertyGroup] = []
+        self.fixed: dict[str, set[Obligation]] = {}
+        self.names: list[Obligation] = []
+        self.has: list[HasMember] = []
+        self.low, self.high = 0, None
+        self.possible = True
+        self.place: Node | None = None
+        for atom in branch.objects:
+            kind = type(atom)
+            if kind is PropertyGroup:
+                self.groups.append(atom)
+                self.place = self.place or atom.node
+            elif kind is Names:
+                self.names.append(builder.obligation(atom.obligation))
+            elif kind is HasMember:
+                self.has.append(atom)
+            elif kind is Unevaluated:
+                self._unevaluated(builder, branch, atom)
+            elif atom[0] == "named":
+                self.fixed.setdefault(atom[1], set()).add(builder.obligation(atom[2]))
+            elif atom[0] == "min":
+                self.low, self.place = max(self.low, atom[1]), atom[2]
+            else:
+                self.high = atom[1] if self.high is None else min(self.high, atom[1])
+                self.place = atom[2]
+
+    high: int | None
+
+    def _unevaluated(self, builder: Builder, branch: Branch, atom: Unevaluated) -> None:
+        named: dict[str, Node] = {}
+        patterns: list[tuple[str, Node]] = []
+        for seen in branch.evaluated.get(atom.scope, ()):
+            if type(seen) is PropertyGroup:
+                if seen.rest is not None:
+                    return self._nothing_left(atom)
+                named.update(dict.fromkeys(seen.named, builder.anything))
+                patterns.extend((pattern, builder.anything) for pattern, _ in seen.patterns)
+            elif type(seen) is tuple and seen[0] is ALL and seen[1] is Objects:
+                return self._nothing_left(atom)
+        if atom.positive:
+            self.groups.append(PropertyGroup(atom.scope.node, named, patterns, atom.node))
+        else:
+            seen_by = PropertyGroup(atom.scope.node, named, patterns, None)
+            self.has.append(HasMember(atom.scope.node, outside=(seen_by,), value=(atom.node, False)))
+        return None
+
+    def _nothing_left(self, atom: Unevaluated) -> None:
+        if not atom.positive:
+            self.possible = False
+
+
+def object_shapes(builder: Builder, branch: Branch, *, strict: bool) -> list[ObjectShape]:
+    """Merge the object atoms of a branch; several shapes where "some property ..." can be met in several ways."""
+    merged = _Object(builder, branch)
+    if not merged.possible or (merged.high is not None and merged.high < merged.low):
+        return []
+    closes = strict and any(g.named or g.patterns for g in merged.groups)
+    known: dict[str, None] = {}
+    for group in merged.groups:
+        known.update(dict.fromkeys(group.named))
+    known.update(branch.required)
+    known.update(dict.fromkeys(merged.fixed))
+    known.update(branch.lacks)
+    for has in merged.has:
+        for group in has.outside:
+            known.update(dict.fromkeys(group.named))
+    members: list[Member] = []
+    for name in known:
+        required = name in branch.required
+        obligations = None if name in branch.lacks else _named(builder, merged, name)
+        if obligations is not None and builder.satisfiable(obligations):
+            members.append(Member(name, obligations, required))
+        elif required:
+            return []
+    cells = _cells(builder, merged, list(known), closes)
+    shape = ObjectShape(members, set(known), cells, merged.low, merged.high, merged.place)
+    shapes = [shape]
+    for has in merged.has:
+        shapes = [wider for one in shapes for wider in _with_member(builder, merged, one, has)]
+    return [one for one in shapes if _is_possible(one)]
+
+
+def _is_possible(shape: ObjectShape) -> bool:
+    n_needed = sum(member.required for member in shape.members) + len(shape.musts)
+    if shape.high is not None and (shape.high < n_needed or shape.high < shape.low):
+        return False
+    return bool(shape.cells or shape.musts) or len(shape.members) >= shape.low
+
+
+def _named(builder: Builder, merged: _Object, name: str) -> Obligations | None:
+    """The obligations of a known name's value, or None if the name itself is not allowed."""
+    for obligation in merged.names:
+        if not builder.meets(builder.cleaned([obligation]), name):
+            return None
+    found: set[Obligation] = set(merged.fixed.get(name, ()))
+    for group in merged.groups:
+        own = group.named.get(name)
+        matched = own is not None
+        if own is not None:
+            found |= builder.obligations(own)
+        for pattern, node in group.patterns:
+            if _matches(builder, pattern, group.node, name):
+                matched = True
+                found |= builder.obligations(node)
+        if not matched and group.rest is not None:
+            found |= builder.obligations(group.rest)
+    return frozenset(found)
+
+
+def _matches(builder: Builder, pattern: str, node: Node, name: str) -> bool:
+    lexeme = pattern_lexeme(pattern, builder.layout.encoding, node, "patternProperties")
+    return holds_text(json_string(lexeme), string_text(name))
+
+
+def _cells(builder: Builder, merged: _Object, known: list[str], closes: bool) -> list[Cell]:
+    """The classes of open names that the patterns make, with what their values owe."""
+    encoding = builder.layout.encoding
+    groups = merged.groups
+    if not any(group.patterns for group in groups):
+        if closes and all(group.rest is None for group in groups):
+            return []
+        if not known and not merged.names:
+            key = JSON_STRING
+        else:
+            key = _open_keys(builder, merged, known)
+        obligations: Obligations = frozenset()
+        for group in groups:
+            if group.rest is not None:
+                obligations |= builder.obligations(group.rest)
+        if not builder.satisfiable(obligations) or (merged.names and is_empty(key)):
+            return []
+        return [Cell(key, obligations)]
+    places = {pattern: group.node for group in groups for pattern, _ in group.patterns}
+    found: list[Cell] = []
+    parts: list[tuple[Lexeme, frozenset[str]]] = [(_open_keys(builder, merged, known), frozenset())]
+    for pattern, node in places.items():
+        text = json_string(pattern_lexeme(pattern, encoding, node, "patternProperties"))
+        parts = [
+            (cut, matched)
+            for key, old in parts
+            for cut, matched in (
+                (intersection(key, text), old | {pattern}),
+                (intersection(key, complement(text)), old),
+            )
+            if not is_empty(cut)
+        ]
+        if len(parts) > MAX_CELLS:
+            raise LimitExceeded(
+                "patternProperties overlap in too many ways", resource="classes of names", limit=MAX_CELLS
+            )
+    for key, matched in parts:
+        owed = _cell_obligations(builder, groups, matched, closes)
+        if owed is not None and builder.satisfiable(owed):
+            found.append(Cell(key, owed))
+    return found
+
+
+def _cell_obligations(
+    builder: Builder, groups: list[PropertyGroup], matched: frozenset[str], closes: bool
+) -> Obligations | None:
+    owed: Obligations = frozenset()
+    addressed = False
+    for group in groups:
+        own = [node for pattern, node in group.patterns if pattern in matched]
+        if not own and group.rest is not None:
+            own = [group.rest]
+        addressed = addressed or bool(own)
+        for node in own:
+            owed |= builder.obligations(node)
+    return None if closes and not addressed else owed
+
+
+def _open_keys(builder: Builder, merged: _Object, known: list[str]) -> Lexeme:
+    """Texts of all names that are not known and are allowed as names."""
+    encoding = builder.layout.encoding
+    body = encoding.any_text
+    if known:
+        body = intersection(body, complement(encoding.texts(known)))
+    key = json_string(body)
+    for obligation in merged.names:
+        key = intersection(key, builder.all_strings(builder.cleaned([obligation])))
+    return key
+
+
+def _with_member(builder: Builder, merged: _Object, shape: ObjectShape, has: HasMember) -> list[ObjectShape]:
+    """All ways in which a shape can have a member that `has` asks for."""
+    found: list[ObjectShape] = []
+    value: Obligations = (
+        frozenset() if has.value is None else builder.cleaned([builder.obligation(has.value)])
+    )
+    for index, member in enumerate(shape.members):
+        if not _name_fits(builder, has, member.name):
+            continue
+        owed = member.obligations | value
+        if builder.satisfiable(owed):
+            members = list(shape.members)
+            members[index] = Member(member.name, owed, True)
+            found.append(
+                ObjectShape(members, shape.known, shape.cells, shape.low, shape.high, has.node, shape.musts)
+            )
+    for cell in shape.cells:
+        key = _cut_key(builder, has, cell.key)
+        owed = cell.obligations | value
+        if not is_empty(key) and builder.satisfiable(owed):
+            musts = [*shape.musts, Cell(key, owed)]
+            found.append(
+                ObjectShape(shape.members, shape.known, shape.cells, shape.low, shape.high, has.node, musts)
+            )
+    return found
+
+
+def _name_fits(builder: Builder, has: HasMember, name: str) -> bool:
+    if has.pattern is not None and not _matches(builder, has.pattern, has.node, name):
+        return False
+    if has.name is not None and not builder.meets(builder.cleaned([builder.obligation(has.name)]), name):
+        return False
+    for group in has.outside:
+        if name in group.named:
+            return False
+        if any(_matches(builder, pattern, group.node, name) for pattern, _ in group.patterns):
+            return False
+    return True
+
+
+def _cut_key(builder: Builder, has: HasMember, key: Lexeme) -> Lexeme:
+    encoding = builder.layout.encoding
+    parts = [key]
+    if has.pattern is not None:
+        parts.append(json_string(pattern_lexeme(has.pattern, encoding, has.node, "patternProperties")))
+    if has.name is not None:
+        parts.append(builder.all_strings(builder.cleaned([builder.obligation(has.name)])))
+    for group in has.outside:
+        for pattern, _ in group.patterns:
+            text = json_string(pattern_lexeme(pattern, encoding, group.node, "patternProperties"))
+            parts.append(complement(text))
+    return intersection(*parts)

@@ -1,0 +1,203 @@
+"""Spelling: whitespace, separators and key texts of containers, as shared lexemes.
+
+A `Layout` stands for one whitespace policy and is shared by all schemas of the process that use it,
+together with the rules for "any JSON value", so that their automaton states are shared too.
+
+Separators are fused with the whitespace around them, and a known key with its quotes and its colon, so
+that the network has one edge where JSON has five tokens. The text of an open key stays a lexeme of its own:
+it is the same wide state as any string value, and its mask is computed once.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+from ..lexeme import Lexeme, byte_set, concat, literal, literals, repeat, union
+from ..regex.encoding import JSON_ANY_SPELLING, JSON_CANONICAL, JSON_STRING, Encoding
+from ..rules import Alt, Call, Expr, Lex, Repeat, Rule, Seq
+from .numbers import number_lexeme
+from .options import DEFAULT_WHITESPACE, SchemaOptions
+from .values import decimal_of, number_text, string_text
+
+__all__ = ["Layout", "any_number", "builtin_json_rules", "layout_of"]
+
+_WORDS: Final = Lex(literals([b"true", b"false", b"null"]))
+_STRING: Final = Lex(JSON_STRING)
+_QUOTE: Final = literal(b'"')
+
+
+@lru_cache(maxsize=1)
+def any_number() -> Lexeme:
+    """Every JSON number."""
+    return number_lexeme()
+
+
+class Layout:
+    """One whitespace policy.
+
+    Attributes:
+        encoding: How the characters of keys and constrained strings are spelled.
+        is_indented: Whether the depth of a value changes its spelling.
+        colon: What stands between a key and its value.
+    """
+
+    def __init__(self, options: SchemaOptions) -> None:
+        self.encoding: Encoding = JSON_ANY_SPELLING if options.any_spelling else JSON_CANONICAL
+        self.is_indented = not options.any_whitespace and options.indent is not None
+        self._indent = options.indent or 0
+        self._memo: dict[tuple[str, int], Lexeme] = {}
+        self._any: dict[int, tuple[Expr, Expr, Expr]] = {}
+        if options.any_whitespace:
+            bound = options.max_whitespace_cnt
+            space = repeat(byte_set(b" \t\n\r"), 0, DEFAULT_WHITESPACE if bound is None else bound)
+            self._space: Lexeme | None = space
+            self.colon = concat(space, literal(b":"), space)
+            self._comma = b","
+        else:
+            comma, colon = options.separators or ("," if self.is_indented else ", ", ": ")
+            self._space = None
+            self.colon = literal(colon.encode())
+            self._comma = comma.encode()
+
+    def below(self, depth: int) -> int:
+        """The depth of a member of a container at ``depth``."""
+        return depth + 1 if self.is_indented else 0
+
+    def opening(self, bracket: bytes, depth: int) -> Lexeme:
+        """An opening bracket and what precedes the first member."""
+        return self._made("open" + bracket.decode(), depth, bracket, b"")
+
+    def separator(self, depth: int) -> Lexeme:
+        """What stands between two members."""
+        return self._made("separator", depth, self._comma, b"")
+
+    def closing(self, bracket: bytes, depth: int) -> Lexeme:
+        """What follows the last member, and the closing bracket."""
+        return self._made("close" + bracket.decode(), depth, b"", bracket)
+
+    def container(self, brackets: bytes, depth: int, full: Expr | None, empty: bool) -> Expr:
+        """A container: ``full`` is everything after the opening, or None if no member can come."""
+        opening, closing = brackets[:1], brackets[1:]
+        if not self.is_indented:
+            first = Lex(self.opening(opening, depth))
+            options = [Lex(literal(closing))] if empty else []
+            rest = [*options, full] if full is not None else options
+            return Seq((first, rest[0] if len(rest) == 1 else Alt(tuple(rest))))
+        parts: list[Expr] = [Lex(literal(brackets))] if empty else []
+        if full is not None:
+            parts.append(Seq((Lex(self.opening(opening, depth)), full)))
+        return parts[0] if len(parts) == 1 else Alt(tuple(parts))
+
+    def key(self, name: str) -> Lexeme:
+        """A known key with its quotes and its colon."""
+        text = self.encoding.text(name)
+        return concat(_QUOTE, text, _QUOTE, self.colon)
+
+    def string_literals(self, texts: list[str]) -> Lexeme:
+        """A finite set of strings, quotes included."""
+        if self.encoding.single:
+            return literals(string_text(text) for text in texts if _is_spellable(text))
+        return concat(_QUOTE, self.encoding.texts(texts), _QUOTE)
+
+    def scalar(self, value: Any) -> Lexeme:
+        """One null, boolean, number or string."""
+        if isinstance(value, str):
+            return self.string_literals([value])
+        if value is None or isinstance(value, bool):
+            return literal(b"null" if value is None else b"true" if value else b"false")
+        if self.encoding.single:
+            return literal(number_text(value))
+        exact = value if isinstance(value, int) else decimal_of(value)
+        return union(number_lexeme(minimum=exact, maximum=exact), literal(number_text(value)))
+
+    def any_value(self, depth: int = 0) -> Expr:
+        """Any JSON value."""
+        return self._any_rules(depth)[0]
+
+    def any_array(self, depth: int = 0) -> Expr:
+        """Any JSON array."""
+        return self._any_rules(depth)[1]
+
+    def any_object(self, depth: int = 0) -> Expr:
+        """Any JSON object."""
+        return self._any_rules(depth)[2]
+
+    def _any_rules(self, depth: int) -> tuple[Expr, Expr, Expr]:
+        found = self._any.get(depth)
+        if found is None:
+            inner = self.below(depth)
+            items = Call(Rule("any array", lambda: self._any_array(depth, inner)))
+            members = Call(Rule("any object", lambda: self._any_object(depth, inner)))
+            value = Call(Rule("any value", Alt((_STRING, Lex(any_number()), _WORDS, members, items))))
+            found = self._any[depth] = (value, items, members)
+        return found
+
+    def _any_array(self, depth: int, inner: int) -> Expr:
+        value = self.any_value(inner)
+        more = Repeat(Seq((Lex(self.separator(depth)), value)), 0, None)
+        return self.container(b"[]", depth, Seq((value, more, Lex(self.closing(b"]", depth)))), True)
+
+    def _any_object(self, depth: int, inner: int) -> Expr:
+        member = Seq((_STRING, Lex(self.colon), self.any_value(inner)))
+        more = Repeat(Seq((Lex(self.separator(depth)), member)), 0, None)
+        return self.container(b"{}", depth, Seq((member, more, Lex(self.closing(b"}", depth)))), True)
+
+    def _made(self, kind: str, depth: int, before: bytes, after: bytes) -> Lexeme:
+        key = (kind, depth if self.is_indented else 0)
+        found = self._memo.get(key)
+        if found is None:
+            space = self._gap(depth, outer=bool(after))
+            if kind == "separator" and self._space is not None:
+                found = concat(self._space, literal(before), self._space)
+            else:
+                found = concat(literal(before), space, literal(after))
+            self._memo[key] = found
+        return found
+
+    def _gap(self, depth: int, *, outer: bool) -> Lexeme:
+        if self._space is not None:
+            return self._space
+        if not self.is_indented:
+            return literal(b"")
+        level = depth if outer else depth + 1
+        return literal(b"\n" + b" " * (self._indent * level))
+
+
+def _is_spellable(text: str) -> bool:
+    """Whether a text is free of lone surrogates, which have no UTF-8."""
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+@lru_cache(maxsize=64)
+def _layout(key: tuple[bool, int | None, int | None, tuple[str, str] | None, bool]) -> Layout:
+    any_whitespace, most, indent, separators, any_spelling = key
+    return Layout(
+        SchemaOptions(
+            any_whitespace=any_whitespace,
+            max_whitespace_cnt=most,
+            indent=indent,
+            separators=separators,
+            any_spelling=any_spelling,
+        )
+    )
+
+
+def layout_of(options: SchemaOptions) -> Layout:
+    """The shared layout of these options."""
+    separators = None if options.separators is None else tuple(options.separators)
+    return _layout(
+        (
+            options.any_whitespace,
+            options.max_whitespace_cnt,
+            options.indent,
+            separators,  # type: ignore[arg-type]  # two strings, checked by SchemaOptions
+            options.any_spelling,
+        )
+    )
+
+
+def builtin_json_rules(options: SchemaOptions | None = None) -> Rule:
+    """Any JSON text whose root is an object or an array."""
+    layout = layout_of(options or SchemaOptions())
+    return Rule("json", Alt((layout.any_object(), layout.any_array())))

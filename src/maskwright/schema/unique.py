@@ -1,0 +1,147 @@
+"""``uniqueItems`` where the items come from a finite set: the state is the set of values used.
+
+One lazy rule per set of used values that generation visits. Infinite item sets need the kernel to remember
+texts and are refused by name (or widened when lenient), except where the length makes the
+question empty.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ..rules import Alt, Call, Expr, Lex, Rule, Seq
+from .finite import value_expr, value_meets
+from .shapes import ArrayShape, Obligations
+from .values import BOOLEAN, NULL, json_key
+
+if TYPE_CHECKING:
+    from .builder import Builder
+
+__all__ = ["finite_values", "unique_expr", "unique_is_possible"]
+
+_MAX_VALUES: Final = 4096
+
+
+def finite_values(builder: Builder, obligations: Obligations) -> list[Any] | None:
+    """All values that meet the obligations, or None when they are not plainly finite."""
+    if not obligations:
+        return None
+    found: dict[Any, Any] = {}
+    for branch in builder.branches(obligations):
+        if branch.values is not None:
+            candidates = list(branch.values.values())
+        elif branch.types & ~(NULL | BOOLEAN) == 0:
+            candidates = [None, True, False]
+        else:
+            return None
+        for value in candidates:
+            if value_meets(builder, branch, value):
+                found.setdefault(json_key(value), value)
+    return list(found.values()) if len(found) <= _MAX_VALUES else None
+
+
+def unique_is_possible(builder: Builder, shape: ArrayShape) -> bool:
+    """Whether some array has the shape."""
+    if shape.unique and shape.high is not None and shape.high <= 1:
+        return True
+    if shape.unique and shape.low <= 1 and not shape.counts:
+        return True
+    if not shape.unique and shape.high is not None and shape.high <= 1:
+        return False
+    values = _values(builder, shape)
+    if values is None:
+        return True  # refused when it is written
+    if shape.unique:
+        return len(values) >= shape.low
+    return bool(values)
+
+
+def _values(builder: Builder, shape: ArrayShape) -> list[Any] | None:
+    if shape.prefix or shape.counts:
+        return None
+    if shape.high is not None and shape.high <= 0:
+        return []
+    return finite_values(builder, shape.rest)
+
+
+def unique_expr(builder: Builder, shape: ArrayShape, depth: int) -> Expr | None:
+    """The expression for the arrays of a shape with unique (or not unique) items."""
+    from .arrays import array_expr
+
+    if shape.unique and shape.high is not None and shape.high <= 1:
+        return array_expr(builder, _without(shape), depth)
+    values = _values(builder, shape)
+    if values is None:
+        assert shape.place is not None
+        builder.widen(
+            shape.place,
+            "uniqueItems",
+            "uniqueItems is enforced only where the items come from a finite set (enum, const, boolean)",
+            "list the items' values with enum, or drop uniqueItems",
+        )
+        return array_expr(builder, _without(shape), depth)
+    return _Using(builder, shape, values, depth).expr()
+
+
+def _without(shape: ArrayShape) -> ArrayShape:
+    return ArrayShape(shape.prefix, shape.rest, shape.low, shape.high, shape.counts)
+
+
+class _Using:
+    """The states of an array that uses up values (or, for the dual, must repeat one)."""
+
+    def __init__(self, builder: Builder, shape: ArrayShape, values: list[Any], depth: int) -> None:
+        self._shape = shape
+        self._layout = builder.layout
+        self._depth = depth
+        inner = builder.layout.below(depth)
+        self._items = [value_expr(builder, value, inner) for value in values]
+        self._separator = Lex(builder.layout.separator(depth))
+        self._close = Lex(builder.layout.closing(b"]", depth))
+        self._rules: dict[tuple[int, int, bool], Rule] = {}
+        self._high = shape.high
+        if shape.unique:
+            self._high = len(values) if shape.high is None else min(shape.high, len(values))
+
+    def expr(self) -> Expr:
+        """The whole array."""
+        first = self._item(0, 0, repeated=False)
+        empty = self._shape.low == 0 and self._shape.unique is True
+        return self._layout.container(b"[]", self._depth, first, empty)
+
+    def _item(self, used: int, n_items: int, *, repeated: bool) -> Expr | None:
+        if self._high is not None and n_items >= self._high:
+            return None
+        options: list[Expr] = []
+        # The last place that is left must be a repetition when none was made yet.
+        last = self._high is not None and n_items + 1 == self._high
+        for index, item in enumerate(self._items):
+            again = bool(used >> index & 1)
+            if (again and self._shape.unique) or (
+                last and not self._shape.unique and not (again or repeated)
+            ):
+                continue
+            options.append(Seq((item, self._after(used | 1 << index, n_items + 1, repeated or again))))
+        if not options:
+            return None
+        return options[0] if len(options) == 1 else Alt(tuple(options))
+
+    def _after(self, used: int, n_items: int, repeated: bool) -> Expr:
+        if self._high is None:
+            n_items = min(n_items, self._shape.low)
+        if not self._shape.unique and repeated:
+            used = 0
+        key = (used, n_items, repeated)
+        rule = self._rules.get(key)
+        if rule is None:
+            rule = self._rules[key] = Rule("unique items", lambda: self._after_body(*key))
+        return Call(rule)
+
+    def _after_body(self, used: int, n_items: int, repeated: bool) -> Expr:
+        options: list[Expr] = []
+        item = self._item(used, n_items, repeated=repeated)
+        if item is not None:
+            options.append(Seq((self._separator, item)))
+        if n_items >= self._shape.low and (self._shape.unique or repeated):
+            options.append(self._close)
+        return options[0] if len(options) == 1 else Alt(tuple(options))
