@@ -59,7 +59,7 @@ def test_the_document_counts_by_draft_file_and_engine() -> None:
     assert ["draft7 required", "a", "2", "1", "1", "0", "0", "0", "50.0 %"] in rows
     assert ["draft7 optional", "b", "2", "0", "0", "0", "0", "2", "0.0 %"] in rows
     assert ["not", "1/1", "0/0/0/2"] in rows
-    assert ["a", "1", "0", "0", "0", "0", "0", "2", "0", "0", "0", "0"] in rows
+    assert ["a", "1", "0", "0", "0", "0", "0", "0", "2", "0", "0", "0", "0"] in rows
     assert "- draft7/not: forbidden: two: **false accept**" in text
 
 

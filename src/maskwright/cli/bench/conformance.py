@@ -121,6 +121,7 @@ def _judge(jobs: Sequence[_Job], make: Callable[[], Any], args: argparse.Namespa
         outcome = job.outcome
         if isinstance(answer, Failure):
             outcome.failure = answer.kind
+            outcome.message = answer.message.strip().rpartition("\n")[2]
         else:
             outcome.refused, outcome.unsatisfiable, outcome.accepted = answer
         outcomes.append(outcome)

@@ -97,7 +97,7 @@ def _jobs(sample: Sequence[datasets.SchemaRecord], specs: Sequence[str]) -> Iter
 def _line(job: _Job, outcome: Any) -> dict[str, Any]:
     line = {"kind": "schema", "engine": job[0], "schema": job[1]}
     if isinstance(outcome, Failure):
-        return {**line, "failure": outcome.kind, "seconds": outcome.seconds}
+        return {**line, "failure": outcome.kind, "seconds": outcome.seconds, "message": outcome.message}
     return {**line, **outcome}
 
 

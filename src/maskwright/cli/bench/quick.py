@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> str:
     for number_of_round in range(args.rounds):
         for _, outcome in run_jobs([number_of_round], make, limit_s=args.time_limit):
             if isinstance(outcome, Failure):
-                raise WorkerError(f"round {number_of_round} ended by a {outcome.kind}")
+                raise WorkerError(f"round {number_of_round}: {outcome.kind}\n{outcome.message}")
             rounds.append(outcome)
     if args.json is not None:
         args.json.write_text(json.dumps({"machine": describe(), "rounds": rounds}) + "\n")

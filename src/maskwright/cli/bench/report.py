@@ -24,7 +24,7 @@ __all__ = ["EngineResults", "Results", "read", "render"]
 #: Numbers of walks, by schema.
 _Walks = Mapping[str, set[int]]
 #: Order of the verdict columns.
-VERDICTS = ("passing", "refused", "valid refused", "invalid accepted", "timeout", "crash")
+VERDICTS = ("passing", "refused", "valid refused", "invalid accepted", "timeout", "crash", "error")
 
 
 @dataclass

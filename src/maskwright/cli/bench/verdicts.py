@@ -37,7 +37,8 @@ class CaseOutcome:
         accepted: Whether the engine took it; empty when there is no verdict.
         refused: The engine's message when it did not compile the schema.
         unsatisfiable: The message says that nothing satisfies the schema.
-        failure: `timeout` or `crash`.
+        failure: `timeout`, `crash` or `error` (an exception that is not the engine's refusal).
+        message: The last line of an error.
     """
 
     engine: str
@@ -50,6 +51,7 @@ class CaseOutcome:
     refused: str | None = None
     unsatisfiable: bool = False
     failure: str | None = None
+    message: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -160,7 +162,7 @@ def _misses(outcomes: Sequence[CaseOutcome], spec: str) -> str:
         for test, kind in zip(o.tests, o.kinds(), strict=True)
         if kind in ("false accept", "false reject")
     ]
-    wrong += [f"- {o.draft}/{o.file}: {o.case}: **{o.failure}**" for o in outcomes if o.failure]
+    wrong += [f"- {o.draft}/{o.file}: {o.case}: **{o.failure}** {o.message}" for o in outcomes if o.failure]
     refused = [(f"{o.draft}/{o.file}: {o.case}", o.refused) for o in outcomes if _is_refused(o)]
     return "\n\n".join([_listed(f"Wrong or failed, {spec}", wrong), _reasons(refused, f"Refused, {spec}")])
 
@@ -197,7 +199,7 @@ def _reason(message: str) -> str:
 
 
 def _maskbench_sections(outcomes: Sequence[CaseOutcome], specs: Sequence[str]) -> list[str]:
-    kinds = ("passing", "refused", "invalid accepted", "valid refused", "timeout", "crash")
+    kinds = ("passing", "refused", "invalid accepted", "valid refused", "timeout", "crash", "error")
     rows = []
     for spec in specs:
         mine = [outcome for outcome in outcomes if outcome.engine == spec]
@@ -213,11 +215,11 @@ def _maskbench_sections(outcomes: Sequence[CaseOutcome], specs: Sequence[str]) -
         for test, kind in zip(o.tests, o.kinds(), strict=True)
         if kind in ("false accept", "false reject")
     ]
-    wrong += [f"- {o.case}: **{o.failure}**" for o in first if o.failure]
+    wrong += [f"- {o.case}: **{o.failure}** {o.message}" for o in first if o.failure]
     refused = [(o.case, o.refused) for o in first if _is_refused(o)]
     return [
         "## MaskBench",
-        f"{len(first)} schemas. The first six columns count schemas, the rest instances.",
+        f"{len(first)} schemas. The first columns up to *error* count schemas, the rest instances.",
         markdown(["engine", *kinds, *KINDS], rows),
         _listed(f"Wrong or failed, {specs[0]}", wrong),
         _reasons(refused, f"Refused, {specs[0]}"),

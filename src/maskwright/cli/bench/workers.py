@@ -25,7 +25,7 @@ START_LIMIT_S = 600.0
 
 
 class WorkerError(RuntimeError):
-    """The handler could not be made, or raised; the text is the worker's traceback."""
+    """The handler could not be made; the text is the worker's traceback."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,14 @@ class Failure:
     """A job without a result.
 
     Attributes:
-        kind: `timeout` or `crash`.
+        kind: `timeout`, `crash` (the process died) or `error` (an exception that nobody expected).
         seconds: How long the job had run.
+        message: The traceback of an `error`.
     """
 
     kind: str
     seconds: float
+    message: str = ""
 
 
 @dataclass
@@ -94,7 +96,7 @@ def run_jobs(
         limit_s: Seconds a job may take; the making of the handler is not counted.
 
     Raises:
-        WorkerError: The handler could not be made or raised an exception.
+        WorkerError: The handler could not be made.
     """
     source = iter(jobs)
     waiting = list(_take(source, n_workers))
@@ -112,7 +114,7 @@ def run_jobs(
                 if outcome is None:
                     continue
                 job, worker.job = worker.job, None
-                if isinstance(outcome, Failure):
+                if isinstance(outcome, Failure) and outcome.kind != "error":
                     worker.end()
                     workers[index] = _start(make_handler)
                 assert job is not None
@@ -161,8 +163,10 @@ def _look(worker: _Worker[JobT], limit_s: float) -> Any:
     try:
         if worker.pipe.poll():
             kind, value = worker.pipe.recv()
+            if kind == "error" and worker.ready:
+                return Failure("error", elapsed, value)
             if kind == "error":
-                raise WorkerError(f"in a benchmark worker:\n{value}")
+                raise WorkerError(f"a benchmark worker could not prepare its engines:\n{value}")
             if kind == "ready":
                 worker.ready = True
                 return None
