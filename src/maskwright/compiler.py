@@ -1,0 +1,270 @@
+"""Grammar x vocabulary -> `CompiledGrammar`, with a bounded cache.
+
+Compiling does little: the vocabulary's trie is made once, the root rule is lowered, and everything
+else happens when generation first needs it. What grammars have in common (lexemes, and the summaries of
+their states) lives in one `_Engine` per vocabulary, which is replaced by an empty one when it has
+grown too large; grammars compiled before keep the engine that they were compiled with.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, Final
+
+from .errors import GrammarError
+from .grammar import Grammar
+from .kernel.lexemes import LexemeTable
+from .kernel.masks import MaskBuilder
+from .kernel.matcher import CompiledCore
+from .kernel.trie import TokenTrie
+from .network import lower
+from .vocabulary import TokenizerInfo
+
+__all__ = ["CompiledGrammar", "GrammarCompiler"]
+
+#: Default limit of the cache of compiled grammars. Unbounded caches let one client fill a server.
+CACHE_LIMIT_BYTES: Final = 512 << 20
+#: Memory of one grammar's automaton before it starts a new generation.
+AUTOMATON_LIMIT_BYTES: Final = 256 << 20
+#: Memory of lexemes and summaries before an engine is replaced.
+ENGINE_LIMIT_BYTES: Final = 1 << 30
+
+
+class _Engine:
+    """What all grammars of one vocabulary share."""
+
+    def __init__(self, info: TokenizerInfo, trie: TokenTrie | None = None) -> None:
+        self.trie = trie or TokenTrie(info._token_table(), info.vocab_size)
+        self.table = LexemeTable(self.trie.alphabet)
+        self.masks = MaskBuilder(self.trie, self.table)
+
+    @property
+    def memory_size_bytes(self) -> int:
+        return int(self.table.memory_size_bytes + self.masks.summary_bytes)
+
+
+_engines: weakref.WeakValueDictionary[str, _Engine] = weakref.WeakValueDictionary()
+_engines_lock = threading.Lock()
+
+
+def _engine_for(info: TokenizerInfo) -> _Engine:
+    """The current engine of a vocabulary; equal vocabularies share one."""
+    with _engines_lock:
+        engine = _engines.get(info.fingerprint)
+        if engine is None:
+            engine = _Engine(info)
+        elif engine.memory_size_bytes > ENGINE_LIMIT_BYTES:
+            engine = _Engine(info, engine.trie)
+        _engines[info.fingerprint] = engine
+        return engine
+
+
+class CompiledGrammar:
+    """A grammar made ready for one vocabulary. Made by `GrammarCompiler`; immutable and shareable.
+
+    Any number of matchers, on any number of threads, may use it at once: they share one automaton,
+    so that what one request has visited is fast for all.
+    """
+
+    def __init__(
+        self, grammar: Grammar, info: TokenizerInfo, engine: _Engine, limit_bytes: int, source: str | None
+    ) -> None:
+        self.grammar: Final = grammar
+        self.tokenizer_info: Final = info
+        self._engine: Final = engine
+        self._core: Final = CompiledCore(
+            engine.trie, engine.table, engine.masks, grammar.root, lower, limit_bytes
+        )
+        self._source = source
+
+    @property
+    def memory_size_bytes(self) -> int:
+        """Bytes held for this grammar alone so far. It grows with what is visited, up to a limit."""
+        return int(self._core.memory_size_bytes)
+
+    @property
+    def report(self) -> Any:
+        """What of a JSON Schema is enforced, as `maskwright.schema.report.Report`; None for others."""
+        return self.grammar.report
+
+    def serialize(self) -> str:
+        """Text from which `deserialize` makes an equal object in another process.
+
+        It holds the grammar's source and the fingerprint of the vocabulary, not the automaton: compiling
+        again takes less time than reading one back.
+
+        Raises:
+            GrammarError: The grammar was made from rules that no source text describes.
+        """
+        if self._source is None:
+            raise GrammarError(
+                "only grammars compiled from text can be serialized",
+                hint="compile with compile_json_schema, compile_regex or compile_grammar(text)",
+            )
+        body = {"format": 1, "vocabulary": self.tokenizer_info.fingerprint, "source": self._source}
+        return json.dumps(body)
+
+    @staticmethod
+    def deserialize(text: str, tokenizer_info: TokenizerInfo) -> CompiledGrammar:
+        """The grammar that `serialize` wrote.
+
+        Raises:
+            GrammarError: The text is not such a grammar, or was written for another vocabulary.
+        """
+        try:
+            body = json.loads(text)
+            version, fingerprint, source = body["format"], body["vocabulary"], json.loads(body["source"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise GrammarError(f"this is no serialized grammar: {error}") from error
+        if version != 1:
+            raise GrammarError(f"serialized in format {version!r}; this version reads format 1")
+        if fingerprint != tokenizer_info.fingerprint:
+            raise GrammarError("serialized for another vocabulary")
+        compiler = GrammarCompiler(tokenizer_info)
+        compiled: CompiledGrammar = getattr(compiler, source["method"])(*source["args"], **source["options"])
+        return compiled
+
+    def __repr__(self) -> str:
+        return f"<CompiledGrammar for {self.tokenizer_info.vocab_size} tokens, {self.memory_size_bytes} bytes>"
+
+
+class GrammarCompiler:
+    """Compiles grammars for one vocabulary and remembers them. Safe to use from many threads.
+
+    Args:
+        tokenizer_info: The vocabulary.
+        max_threads: Accepted for compatibility: compiling is short and lazy, so it uses no threads.
+        cache_enabled: Whether equal requests get the same object back.
+        cache_limit_bytes: Memory that remembered grammars may hold, in bytes; the least recently used go
+            first. -1 for no limit.
+        automaton_limit_bytes: Memory of one grammar's automaton, in bytes. When it is reached the automaton
+            is dropped and rebuilt from what each matcher has accepted.
+
+    Raises:
+        TypeError: `tokenizer_info` is not a `TokenizerInfo`.
+
+    >>> from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
+    >>> info = TokenizerInfo(["a", "b", "ab", "</s>"])
+    >>> matcher = GrammarMatcher(GrammarCompiler(info).compile_regex("(ab)+"))
+    >>> [matcher.accept_token(token) for token in (2, 1, 0, 1, 3)]
+    [True, False, True, True, True]
+    """
+
+    def __init__(
+        self,
+        tokenizer_info: TokenizerInfo,
+        *,
+        max_threads: int = 8,
+        cache_enabled: bool = True,
+        cache_limit_bytes: int = CACHE_LIMIT_BYTES,
+        automaton_limit_bytes: int = AUTOMATON_LIMIT_BYTES,
+    ) -> None:
+        if not isinstance(tokenizer_info, TokenizerInfo):
+            raise TypeError(f"tokenizer_info is a TokenizerInfo, not {type(tokenizer_info).__name__}")
+        if max_threads < 1 or cache_limit_bytes < -1 or automaton_limit_bytes < 1:
+            raise ValueError("max_threads and the limits must be positive (cache_limit_bytes may be -1)")
+        self.tokenizer_info: Final = tokenizer_info
+        self.cache_limit_bytes: Final = cache_limit_bytes
+        self._automaton_limit_bytes = automaton_limit_bytes
+        self._cache_enabled = cache_enabled
+        self._cache: OrderedDict[Hashable, CompiledGrammar] = OrderedDict()
+        self._lock = threading.Lock()
+        self._engine = _engine_for(tokenizer_info)
+
+    def compile_json_schema(self, schema: Any, **options: Any) -> CompiledGrammar:
+        """Compile a JSON Schema.
+
+        Args:
+            schema: A dict, a bool, JSON text, a pydantic model, a dataclass or a TypedDict.
+            **options: As for `Grammar.from_json_schema`.
+
+        Raises:
+            SchemaError: The schema is malformed, unsatisfiable, or holds what cannot be enforced.
+        """
+        return self._compile("compile_json_schema", (schema,), options, Grammar.from_json_schema)
+
+    def compile_builtin_json_grammar(self) -> CompiledGrammar:
+        """Compile the grammar of any JSON object or array."""
+        return self._compile("compile_builtin_json_grammar", (), {}, Grammar.builtin_json_grammar)
+
+    def compile_regex(self, regex: str) -> CompiledGrammar:
+        """Compile an ECMA-262 regular expression; the whole output must match.
+
+        Raises:
+            RegexError: It is malformed or not regular.
+        """
+        return self._compile("compile_regex", (regex,), {}, Grammar.from_regex)
+
+    def compile_grammar(self, grammar: str | Grammar, *, root_rule_name: str = "root") -> CompiledGrammar:
+        """Compile a `Grammar`, or EBNF text.
+
+        Raises:
+            GrammarSyntaxError: The text does not parse.
+            TypeError: Neither a string nor a grammar.
+        """
+        if isinstance(grammar, Grammar):
+            return CompiledGrammar(
+                grammar, self.tokenizer_info, self._current_engine(), self._automaton_limit_bytes, None
+            )
+        if not isinstance(grammar, str):
+            raise TypeError(f"a grammar is EBNF text or a Grammar, not {type(grammar).__name__}")
+        options = {"root_rule_name": root_rule_name}
+        return self._compile("compile_grammar", (grammar,), options, Grammar.from_ebnf)
+
+    def clear_cache(self) -> None:
+        """Forget all compiled grammars. Those in use stay valid."""
+        with self._lock:
+            self._cache.clear()
+
+    def get_cache_size_bytes(self) -> int:
+        """Bytes held by remembered grammars."""
+        with self._lock:
+            return sum(compiled.memory_size_bytes for compiled in self._cache.values())
+
+    def _current_engine(self) -> _Engine:
+        if self._engine.memory_size_bytes > ENGINE_LIMIT_BYTES:
+            self._engine = _engine_for(self.tokenizer_info)
+        return self._engine
+
+    def _compile(
+        self, method: str, args: tuple[Any, ...], options: dict[str, Any], build: Callable[..., Grammar]
+    ) -> CompiledGrammar:
+        source = _source_of(method, args, options) if self._cache_enabled or method else None
+        if self._cache_enabled and source is not None:
+            with self._lock:
+                found = self._cache.get(source)
+                if found is not None:
+                    self._cache.move_to_end(source)
+                    return found
+        compiled = CompiledGrammar(
+            build(*args, **options),
+            self.tokenizer_info,
+            self._current_engine(),
+            self._automaton_limit_bytes,
+            source,
+        )
+        if self._cache_enabled and source is not None:
+            self._remember(source, compiled)
+        return compiled
+
+    def _remember(self, source: str, compiled: CompiledGrammar) -> None:
+        with self._lock:
+            self._cache[source] = compiled
+            if self.cache_limit_bytes < 0:
+                return
+            total = sum(entry.memory_size_bytes for entry in self._cache.values())
+            while total > self.cache_limit_bytes and len(self._cache) > 1:
+                total -= self._cache.popitem(last=False)[1].memory_size_bytes
+
+
+def _source_of(method: str, args: tuple[Any, ...], options: dict[str, Any]) -> str | None:
+    """A text that says how to compile this again, and serves as the cache's key; None if there is none."""
+    try:
+        # Key order is kept: it is the order in which properties are generated.
+        return json.dumps({"method": method, "args": args, "options": options})
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,497 @@
+# The automaton: a pushdown automaton over bytes, determinised lazily and shared by all requests.
+#
+# The idea. Earley's recogniser (1970) keeps at each position a set of items whose origins are
+# positions. Here origins are *states*: the set itself is interned, so the same situation is the same
+# State wherever and in whichever request it arises, and `step(state, byte)` is a table look-up from
+# its second use on. A matcher is a pointer; rollback pops, fork copies.
+#
+# Identity. A state is identified by its kernel: the items that survived the last byte, with lexemes
+# that can only end replaced by what follows them, up through every caller that has nothing left to
+# do. The closure (predictions, waiting callers) is computed once, when a kernel is new. So
+# `{"a":1}` and `{"b":[2]}` lead to the same state after the brace, and a list that is written
+# right-recursively stays flat.
+#
+# Origins. An item's `ret` names a prediction of the state in which its rule was predicted. Callers
+# wait there (`Wait`). A call with nothing after it (a tail call) hands on its own `ret` instead of
+# waiting, which is what keeps right recursion from growing.
+#
+# Nullable rules. A rule predicted and finished in the same state is remembered in `pred_done`, and
+# callers that arrive later are advanced at once (the remedy of Aycock and Horspool, 2002).
+#
+# Laziness. A call of a rule that has no nodes yet abandons the step with CODE_EXPAND; Python expands
+# it (holding no lock) and the step is made again. Nothing has changed in between.
+#
+# Rejected: a graph-structured stack (GLR). It shares work among parallel parses of one input, but
+# not among inputs, and its nodes belong to positions, so nothing can be cached across requests.
+#
+# Locking. `step` and everything it calls expect the table's lock; a published State may be read by
+# anyone. `targets` and `mask` are published with release stores.
+
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memset
+from libcpp.algorithm cimport sort
+
+from .lexemes cimport CODE_EXPAND, CODE_FULL, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
+from .network cimport EDGE_CALL, EDGE_EPSILON, EDGE_LEXEME, NetEdge, NetNode
+
+cdef extern from *:
+    """
+    #define MW_LOAD_STATE(place) __atomic_load_n(&(place), __ATOMIC_ACQUIRE)
+    #define MW_STORE_STATE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELEASE)
+    """
+    void MW_STORE_STATE(State* place, State* value) noexcept nogil
+
+# States are allocated this many at a time and never move.
+cdef int32_t CHUNK = 64
+# Items in one state. An ambiguous grammar can need many; this many is a runaway.
+cdef size_t MAX_ITEMS = 200_000
+# Below this many visited positions a linear scan beats a hash set.
+cdef size_t SCAN_LIMIT = 24
+
+
+cdef bint item_less(const Item& left, const Item& right) noexcept nogil:
+    if left.edge != right.edge:
+        return left.edge < right.edge
+    if left.lex != right.lex:
+        return left.lex < right.lex
+    if left.ret != right.ret:
+        return left.ret < right.ret
+    return left.reg < right.reg
+
+
+cdef inline uint64_t mix(uint64_t value, uint64_t more) noexcept nogil:
+    value = (value ^ more) * <uint64_t>0x9E3779B97F4A7C15
+    return value ^ (value >> 29)
+
+
+cdef inline int32_t resolved(const State* state, int32_t ret) noexcept nogil:
+    """A return address of `state` as others must write it."""
+    return ret if ret >= 0 else state.ret_base + (RET_SELF - ret)
+
+
+cdef class Automaton:
+    """One generation of states over a network.
+
+    Args:
+        network: The rules.
+        max_bytes: Memory for states and items; beyond it a slow step reports CODE_FULL and the
+            owner starts a new generation.
+    """
+
+    def __cinit__(self, Network network, size_t max_bytes=256 << 20):
+        self.network = network
+        self.table = network.table
+        self.max_bytes = max_bytes
+        self.slots.assign(64, NULL)
+        self.ret_states.push_back(NULL)
+        self.dead = self.new_state()
+        self.start = NULL
+
+    def __dealloc__(self):
+        cdef size_t i
+        cdef int32_t j, used
+        cdef State* state
+        for i in range(self.chunks.size()):
+            used = self.chunk_used if i + 1 == self.chunks.size() else CHUNK
+            for j in range(used):
+                state = self.chunks[i] + j
+                free(state.targets)
+                if state.mask != NULL:
+                    if state.mask.owns_base:
+                        free(state.mask.base)
+                    free(state.mask.extra)
+                    free(state.mask.removed)
+                    free(state.mask)
+            free(self.chunks[i])
+
+    @property
+    def memory_size_bytes(self) -> int:
+        """Bytes held by states, items and masks."""
+        return self.bytes_used + self.slots.capacity() * sizeof(State*)
+
+    # ---- stepping --------------------------------------------------------------------------------
+
+    cdef State* start_state(self) noexcept nogil:
+        """The state before the first byte; NULL with `error` set if a rule must be expanded."""
+        if self.start == NULL:
+            if self.network.rule_start[self.network.root] < 0:
+                self.pending_rule = self.network.root
+                self.error = CODE_EXPAND
+                return NULL
+            self.kernel.clear()
+            self.returned.clear()
+            self.push_node(self.network.rule_start[self.network.root], RET_ROOT, 0)
+            self.start = self.intern_kernel()
+        return self.start
+
+    cdef State* step(self, State* state, uint8_t byte) noexcept nogil:
+        """State after one byte; `dead` if the byte is illegal; NULL with `error` set."""
+        cdef State* target = state.targets[state.classes[byte]] if state.targets != NULL else self.dead
+        return target if target != NULL else self.slow_step(state, byte)
+
+    cdef State* slow_step(self, State* state, uint8_t byte) noexcept nogil:
+        cdef int32_t i, lex
+        cdef Item item
+        cdef State* target
+        self.kernel.clear()
+        self.returned.clear()
+        for i in range(state.n_items):
+            item = self.items[state.item_off + i]
+            if item.lex < 0:
+                continue
+            lex = self.table.step(item.lex, byte)
+            if lex == NODE_EMPTY:
+                continue
+            if lex < 0:
+                self.error = lex
+                return NULL
+            item.ret = resolved(state, item.ret)
+            if lex == NODE_EPSILON:
+                self.push_node(self.network.edges[item.edge].target, item.ret, item.reg)
+            else:
+                item.lex = lex
+                self.kernel.push_back(item)
+        target = self.intern_kernel()
+        if target != NULL:
+            MW_STORE_STATE(state.targets[state.classes[byte]], target)
+        return target
+
+    cdef State* step_token(self, State* state, int32_t token) noexcept nogil:
+        """State after a token that the grammar names by id."""
+        cdef int32_t i
+        cdef size_t j
+        cdef Item item
+        cdef vector[int32_t]* members
+        self.kernel.clear()
+        self.returned.clear()
+        for i in range(state.n_items):
+            item = self.items[state.item_off + i]
+            if item.lex >= 0:
+                continue
+            members = &self.network.token_sets[self.network.edges[item.edge].label]
+            for j in range(members.size()):
+                if members[0][j] == token:
+                    self.push_node(
+                        self.network.edges[item.edge].target, resolved(state, item.ret), item.reg
+                    )
+                    break
+        return self.intern_kernel()
+
+    cdef State* continuation(self, State* state, Item* item) noexcept nogil:
+        """State in which only this item of `state` has matched its lexeme, and nothing else is open."""
+        cdef Item copy = item[0]
+        self.kernel.clear()
+        self.returned.clear()
+        self.push_node(self.network.edges[copy.edge].target, resolved(state, copy.ret), copy.reg)
+        return self.intern_kernel()
+
+    # ---- kernels ---------------------------------------------------------------------------------
+
+    cdef void push_node(self, int32_t node, int32_t ret, int32_t reg) noexcept nogil:
+        """Add "at this node" to the kernel; a node with nothing left to do stands for its callers."""
+        cdef Item item
+        if self.network.nodes[node].last:
+            self.push_return(ret)
+            return
+        item.edge = -1 - node
+        item.lex = 0
+        item.ret = ret
+        item.reg = reg
+        self.kernel.push_back(item)
+
+    cdef void push_return(self, int32_t ret) noexcept nogil:
+        cdef Item item
+        cdef size_t i
+        cdef int32_t j, pred
+        cdef State* origin
+        cdef Wait wait
+        # Callers can form a cycle (A calls A in tail position of its own prediction).
+        for i in range(self.returned.size()):
+            if self.returned[i] == ret:
+                return
+        self.returned.push_back(ret)
+        if ret == RET_ROOT:
+            item.edge = EDGE_DONE
+            item.lex = 0
+            item.ret = RET_ROOT
+            item.reg = 0
+            self.kernel.push_back(item)
+            return
+        origin = self.ret_states[ret]
+        pred = ret - origin.ret_base
+        for j in range(origin.n_waits):
+            wait = self.waits[origin.wait_off + j]
+            if wait.pred == pred:
+                self.push_node(self.network.edges[wait.edge].target, resolved(origin, wait.ret), wait.reg)
+
+    cdef State* intern_kernel(self) noexcept nogil:
+        """The state of the kernel in scratch, closed if it is new."""
+        cdef size_t i, kept, size, mask, slot
+        cdef uint64_t hash_ = 0x6D61736B
+        cdef State* state
+        if self.kernel.empty():
+            return self.dead
+        if self.kernel.size() > 1:
+            sort(self.kernel.begin(), self.kernel.end(), item_less)
+            kept = 1
+            for i in range(1, self.kernel.size()):
+                if memcmp(&self.kernel[i], &self.kernel[kept - 1], sizeof(Item)) != 0:
+                    self.kernel[kept] = self.kernel[i]
+                    kept += 1
+            self.kernel.resize(kept)
+        size = self.kernel.size()
+        for i in range(size):
+            hash_ = mix(hash_, (<uint64_t><uint32_t>self.kernel[i].edge << 32) | <uint32_t>self.kernel[i].lex)
+            hash_ = mix(hash_, (<uint64_t><uint32_t>self.kernel[i].ret << 32) | <uint32_t>self.kernel[i].reg)
+        mask = self.slots.size() - 1
+        slot = hash_ & mask
+        while self.slots[slot] != NULL:
+            state = self.slots[slot]
+            if (
+                state.hash == hash_
+                and <size_t>state.n_kernel == size
+                and memcmp(&self.kernels[state.kernel_off], &self.kernel[0], size * sizeof(Item)) == 0
+            ):
+                return state
+            slot = (slot + 1) & mask
+        return self.close(hash_)
+
+    # ---- closure ---------------------------------------------------------------------------------
+
+    cdef State* close(self, uint64_t hash_) noexcept nogil:
+        """Make the state of the kernel in scratch: predictions and waiting callers included."""
+        cdef State* state
+        cdef size_t i, mask, slot
+        cdef int32_t classes, more
+        if self.bytes_used > self.max_bytes:
+            self.error = CODE_FULL
+            return NULL
+        if not self.close_items():
+            return NULL
+        if self.new_items.empty() and not self.new_accepting:
+            return self.dead
+        classes = self.table.one_class
+        for i in range(self.new_items.size()):
+            if self.new_items[i].lex >= 0:
+                more = self.table.class_map(self.new_items[i].lex, 0)
+                if more < 0:
+                    self.error = CODE_LIMIT
+                    return NULL
+                classes = self.table.meet(classes, more)
+        state = self.new_state()
+        state.classes = self.table.maps[classes]
+        state.n_classes = self.table.map_sizes[classes]
+        state.targets = <State**>malloc(state.n_classes * sizeof(State*))
+        memset(state.targets, 0, state.n_classes * sizeof(State*))
+        state.accepting = self.new_accepting
+        state.hash = hash_
+        state.kernel_off = <int32_t>self.kernels.size()
+        state.n_kernel = <int32_t>self.kernel.size()
+        self.kernels.insert(self.kernels.end(), self.kernel.begin(), self.kernel.end())
+        state.item_off = <int32_t>self.items.size()
+        state.n_items = <int32_t>self.new_items.size()
+        self.items.insert(self.items.end(), self.new_items.begin(), self.new_items.end())
+        state.wait_off = <int32_t>self.waits.size()
+        state.n_waits = <int32_t>self.new_waits.size()
+        self.waits.insert(self.waits.end(), self.new_waits.begin(), self.new_waits.end())
+        state.ret_base = <int32_t>self.ret_states.size()
+        state.n_preds = <int32_t>self.preds.size()
+        for i in range(self.preds.size()):
+            self.ret_states.push_back(state)
+        for i in range(self.new_items.size()):
+            if self.new_items[i].lex < 0:
+                state.has_tokens = 1
+        self.bytes_used += (
+            state.n_classes * sizeof(State*)
+            + (self.kernel.size() + self.new_items.size() + self.new_waits.size()) * sizeof(Item)
+            + self.preds.size() * sizeof(State*)
+        )
+        mask = self.slots.size() - 1
+        slot = hash_ & mask
+        while self.slots[slot] != NULL:
+            slot = (slot + 1) & mask
+        self.slots[slot] = state
+        if <size_t>self.n_states * 2 > self.slots.size():
+            self.grow()
+        return state
+
+    cdef bint close_items(self) noexcept nogil:
+        """Fill `new_items` and `new_waits` from the kernel. False with `error` set if it cannot."""
+        cdef size_t i
+        cdef Item item
+        cdef Visit at
+        self.new_items.clear()
+        self.new_waits.clear()
+        self.preds.clear()
+        self.pred_done.clear()
+        self.work.clear()
+        self.visited.clear()
+        self.visited_keys.clear()
+        self.returned.clear()
+        self.new_accepting = 0
+        for i in range(self.kernel.size()):
+            item = self.kernel[i]
+            if item.edge == EDGE_DONE:
+                self.new_accepting = 1
+            elif item.edge < 0:
+                self.visit(-1 - item.edge, item.ret, item.reg)
+            else:
+                self.new_items.push_back(item)
+                if self.table.nodes[item.lex].nullable:
+                    self.visit(self.network.edges[item.edge].target, item.ret, item.reg)
+        while not self.work.empty():
+            at = self.work.back()
+            self.work.pop_back()
+            if self.network.nodes[at.node].final:
+                self.finish_rule(at.ret)
+            if not self.follow_edges(at):
+                return False
+            if self.visited.size() > MAX_ITEMS:
+                self.error = CODE_LIMIT
+                return False
+        return True
+
+    cdef void visit(self, int32_t node, int32_t ret, int32_t reg) noexcept nogil:
+        """Queue a position unless it was queued before."""
+        cdef Visit at
+        cdef size_t i
+        cdef uint64_t key
+        if self.visited.size() < SCAN_LIMIT:
+            for i in range(self.visited.size()):
+                if (
+                    self.visited[i].node == node
+                    and self.visited[i].ret == ret
+                    and self.visited[i].reg == reg
+                ):
+                    return
+        else:
+            # Only a fingerprint is kept: three int32 do not fit one word without loss, so positions
+            # that collide are told apart by an exact scan.
+            if self.visited.size() == SCAN_LIMIT and self.visited_keys.empty():
+                for i in range(SCAN_LIMIT):
+                    self.visited_keys.insert(visit_key(self.visited[i]))
+            at.node = node
+            at.ret = ret
+            at.reg = reg
+            key = visit_key(at)
+            if self.visited_keys.find(key) != self.visited_keys.end():
+                for i in range(self.visited.size()):
+                    if (
+                        self.visited[i].node == node
+                        and self.visited[i].ret == ret
+                        and self.visited[i].reg == reg
+                    ):
+                        return
+            self.visited_keys.insert(key)
+        at.node = node
+        at.ret = ret
+        at.reg = reg
+        self.visited.push_back(at)
+        self.work.push_back(at)
+
+    cdef bint follow_edges(self, Visit at) noexcept nogil:
+        cdef NetNode node = self.network.nodes[at.node]
+        cdef NetEdge* edge
+        cdef Item item
+        cdef Wait wait
+        cdef int32_t i, start, register
+        cdef size_t pred
+        for i in range(node.first, node.first + node.count):
+            edge = &self.network.edges[i]
+            if edge.kind == EDGE_EPSILON:
+                register = self.network.apply(at.reg, edge)
+                if register >= 0:
+                    self.visit(edge.target, at.ret, register)
+                continue
+            if edge.kind != EDGE_CALL:
+                item.edge = i
+                item.lex = edge.label if edge.kind == EDGE_LEXEME else -1
+                item.ret = at.ret
+                item.reg = at.reg
+                self.new_items.push_back(item)
+                if item.lex >= 0 and self.table.nodes[item.lex].nullable:
+                    self.visit(edge.target, at.ret, at.reg)
+                continue
+            start = self.network.rule_start[edge.label]
+            if start < 0:
+                self.pending_rule = edge.label
+                self.error = CODE_EXPAND
+                return False
+            if edge.tail:
+                self.visit(start, at.ret, 0)
+                continue
+            pred = 0
+            while pred < self.preds.size() and self.preds[pred] != edge.label:
+                pred += 1
+            if pred == self.preds.size():
+                self.preds.push_back(edge.label)
+                self.pred_done.push_back(0)
+            wait.pred = <int32_t>pred
+            wait.edge = i
+            wait.ret = at.ret
+            wait.reg = at.reg
+            self.new_waits.push_back(wait)
+            self.visit(start, RET_SELF - <int32_t>pred, 0)
+            if self.pred_done[pred]:
+                self.visit(edge.target, at.ret, at.reg)
+        return True
+
+    cdef void finish_rule(self, int32_t ret) noexcept nogil:
+        """A rule instance may end here: advance whoever waits for it."""
+        cdef State* origin
+        cdef Wait wait
+        cdef size_t i
+        cdef int32_t j, pred
+        if ret == RET_ROOT:
+            self.new_accepting = 1
+            return
+        if ret < 0:
+            pred = RET_SELF - ret
+            if self.pred_done[pred]:
+                return
+            self.pred_done[pred] = 1
+            for i in range(self.new_waits.size()):
+                wait = self.new_waits[i]
+                if wait.pred == pred:
+                    self.visit(self.network.edges[wait.edge].target, wait.ret, wait.reg)
+            return
+        for i in range(self.returned.size()):
+            if self.returned[i] == ret:
+                return
+        self.returned.push_back(ret)
+        origin = self.ret_states[ret]
+        pred = ret - origin.ret_base
+        for j in range(origin.n_waits):
+            wait = self.waits[origin.wait_off + j]
+            if wait.pred == pred:
+                self.visit(self.network.edges[wait.edge].target, resolved(origin, wait.ret), wait.reg)
+
+    # ---- storage ---------------------------------------------------------------------------------
+
+    cdef State* new_state(self) noexcept nogil:
+        if self.chunks.empty() or self.chunk_used == CHUNK:
+            self.chunks.push_back(<State*>malloc(CHUNK * sizeof(State)))
+            self.chunk_used = 0
+            self.bytes_used += CHUNK * sizeof(State)
+        cdef State* state = self.chunks.back() + self.chunk_used
+        self.chunk_used += 1
+        self.n_states += 1
+        memset(state, 0, sizeof(State))
+        return state
+
+    cdef void grow(self) noexcept nogil:
+        cdef size_t i, mask = self.slots.size() * 2 - 1, slot
+        cdef State* state
+        cdef vector[State*] old = self.slots
+        self.slots.assign(mask + 1, NULL)
+        for i in range(old.size()):
+            state = old[i]
+            if state != NULL:
+                slot = state.hash & mask
+                while self.slots[slot] != NULL:
+                    slot = (slot + 1) & mask
+                self.slots[slot] = state
+
+
+cdef inline uint64_t visit_key(const Visit& at) noexcept nogil:
+    return mix(mix(<uint32_t>at.node, <uint32_t>at.ret), <uint32_t>at.reg)

@@ -1,0 +1,499 @@
+# Masks: which tokens are legal in an automaton state.
+#
+# The idea. The mask of a state is the union over its items. What an item allows falls into two parts:
+#   - tokens that stay inside its lexeme. They depend on the lexeme state and the vocabulary alone, so
+#     a *summary* is made once per lexeme state and serves every grammar on the table;
+#   - tokens in which the lexeme ends and something follows. The summary keeps the leftover suffixes
+#     as a small trie (`exits`); they are walked from the item's continuation state.
+# "Inside a JSON string", the state in which most tokens are legal, is therefore a pointer to a shared
+# bitmask and a walk over some hundred suffixes that begin right after a quote.
+#
+# A mask is kept as base + extra - removed: the base is usually such a shared bitmask, so a state costs
+# a few token ids and not the 16 KB of its full row.
+#
+# Vocabularies that cannot spell every byte (a dozen tokens, a pruned model) can make dead ends that
+# the grammar does not have. For those alone, tokens after which no sequence of tokens completes the
+# output are removed, by a breadth-first search over states that remembers its answers.
+#
+# Rejected: walking the vocabulary trie with automaton states. It makes states for every position
+# inside every lexeme of every look-ahead; lexeme states are shared and far fewer.
+#
+# Locking. Everything expects the table's lock, except `write_mask` on a published mask.
+
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memcpy, memset
+from libcpp.algorithm cimport sort
+
+from .automaton cimport Item
+from .lexemes cimport CODE_LIMIT, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
+from .trie cimport build_trie, trie_child
+
+cdef extern from *:
+    """
+    #define MW_STORE_MASK(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELEASE)
+    """
+    void MW_STORE_MASK(Mask* place, Mask* value) noexcept nogil
+
+# A set of more tokens than this is kept as a bitmask: setting bits one by one costs about a
+# nanosecond each, copying 16 KB about 200.
+cdef size_t SPARSE_LIMIT = 256
+# Exits below which more tokens lie than this are not merged but walked in the vocabulary trie.
+cdef int32_t MERGE_LIMIT = 8192
+# States that one search for a completion in tokens may look at.
+cdef size_t COMPLETION_LIMIT = 20_000
+
+
+cdef struct TokenSpan:
+    const uint8_t* start
+    int64_t length
+    int32_t token
+
+
+cdef bint span_less(const TokenSpan& left, const TokenSpan& right) noexcept nogil:
+    cdef int64_t shorter = left.length if left.length < right.length else right.length
+    cdef int order = memcmp(left.start, right.start, shorter)
+    if order:
+        return order < 0
+    if left.length != right.length:
+        return left.length < right.length
+    return left.token < right.token
+
+
+cdef void write_mask(const Mask* mask, uint32_t* row, int32_t n_words) noexcept nogil:
+    """Write a mask's bits over `row`."""
+    cdef int32_t i
+    if mask.base != NULL:
+        memcpy(row, mask.base, n_words * sizeof(uint32_t))
+    else:
+        memset(row, 0, n_words * sizeof(uint32_t))
+    for i in range(mask.n_removed):
+        row[mask.removed[i] >> 5] &= ~(<uint32_t>1 << (mask.removed[i] & 31))
+    for i in range(mask.n_extra):
+        row[mask.extra[i] >> 5] |= <uint32_t>1 << (mask.extra[i] & 31)
+
+
+cdef inline bint has_bit(const uint32_t* bits, int32_t token) noexcept nogil:
+    return (bits[token >> 5] >> (token & 31)) & 1
+
+
+cdef int32_t* copied(vector[int32_t]& values) noexcept nogil:
+    cdef int32_t* copy = <int32_t*>malloc(values.size() * sizeof(int32_t) + 1)
+    if not values.empty():
+        memcpy(copy, &values[0], values.size() * sizeof(int32_t))
+    return copy
+
+
+cdef class MaskBuilder:
+    """Summaries of one vocabulary over one lexeme table, and the masks made from them."""
+
+    def __cinit__(self, TokenTrie vocabulary, LexemeTable table):
+        self.vocabulary = vocabulary
+        self.table = table
+        self.n_words = (vocabulary.vocab_size + 31) // 32
+
+    def __dealloc__(self):
+        cdef size_t i
+        cdef Summary* summary
+        for i in range(self.summaries.size()):
+            summary = self.summaries[i]
+            if summary != NULL:
+                free(summary.inner)
+                if summary.owns_bits:
+                    free(summary.bits)
+
+    # ---- masks -----------------------------------------------------------------------------------
+
+    cdef Mask* mask_of(self, Automaton automaton, State* state) noexcept nogil:
+        """The state's mask, built at the first call; NULL with `automaton.error` set."""
+        cdef Mask* mask = state.mask
+        if mask == NULL:
+            mask = self.build(automaton, state)
+            if mask != NULL:
+                MW_STORE_MASK(state.mask, mask)
+        return mask
+
+    cdef Mask* build(self, Automaton automaton, State* state) noexcept nogil:
+        cdef uint32_t* base = NULL
+        cdef bint owned = False
+        cdef Mask* mask
+        cdef size_t i, kept
+        if not self.collect(automaton, state, &base, &owned):
+            if owned:
+                free(base)
+            return NULL
+        if self.tokens.size() > SPARSE_LIMIT:
+            base = self_owned(base, owned, self.removed, self.n_words)
+            owned = True
+            for i in range(self.tokens.size()):
+                base[self.tokens[i] >> 5] |= <uint32_t>1 << (self.tokens[i] & 31)
+            self.n_wide += self.tokens.size()
+            self.tokens.clear()
+        elif base != NULL:
+            kept = 0
+            for i in range(self.tokens.size()):
+                if not has_bit(base, self.tokens[i]) or not self.removed.empty():
+                    self.tokens[kept] = self.tokens[i]
+                    kept += 1
+            self.tokens.resize(kept)
+        mask = <Mask*>malloc(sizeof(Mask))
+        mask.n_legal = self.tokens.size() + self.n_wide
+        mask.base = base
+        mask.owns_base = owned
+        mask.n_extra = <int32_t>self.tokens.size()
+        mask.extra = copied(self.tokens)
+        mask.n_removed = <int32_t>self.removed.size()
+        mask.removed = copied(self.removed)
+        automaton.bytes_used += sizeof(Mask) + (mask.n_extra + mask.n_removed) * sizeof(int32_t)
+        if owned:
+            automaton.bytes_used += self.n_words * sizeof(uint32_t)
+        return mask
+
+    cdef bint collect(self, Automaton automaton, State* state, uint32_t** base, bint* owned) noexcept nogil:
+        """Gather the tokens of all items: wide summaries into `base` and `removed`, others in `tokens`."""
+        cdef int32_t i, j
+        cdef Item item
+        cdef Summary* summary
+        cdef State* after
+        self.tokens.clear()
+        self.removed.clear()
+        self.n_wide = 0
+        self.tasks.clear()
+        self.seen_tasks.clear()
+        for i in range(state.n_items):
+            item = automaton.items[state.item_off + i]
+            if item.lex < 0:
+                self.tokens.insert(
+                    self.tokens.end(),
+                    automaton.network.token_sets[automaton.network.edges[item.edge].label].begin(),
+                    automaton.network.token_sets[automaton.network.edges[item.edge].label].end(),
+                )
+                continue
+            summary = self.summary_of(item.lex)
+            if summary == NULL:
+                automaton.error = CODE_LIMIT
+                return False
+            if summary.bits == NULL:
+                self.tokens.insert(self.tokens.end(), summary.inner, summary.inner + summary.n_inner)
+            elif base[0] == NULL:
+                base[0] = summary.bits
+                self.n_wide += summary.n_inner
+                self.removed.assign(summary.removed.begin(), summary.removed.end())
+            else:
+                base[0] = self_owned(base[0], owned[0], self.removed, self.n_words)
+                owned[0] = True
+                self.n_wide += summary.n_inner
+                add_summary(base[0], summary, self.n_words)
+            if summary.exits == NULL and summary.raw_exits.empty():
+                continue
+            after = automaton.continuation(state, &item)
+            if after == NULL:
+                return False
+            if summary.exits != NULL:
+                self.add_task(after, summary.exits, 0)
+            for j in range(<int32_t>summary.raw_exits.size()):
+                self.add_task(after, &self.vocabulary.trie, summary.raw_exits[j])
+            if not self.run_tasks(automaton):
+                return False
+        if not self.vocabulary.byte_complete or automaton.network.fragile:
+            base[0] = self_owned(base[0], owned[0], self.removed, self.n_words) if base[0] != NULL else NULL
+            owned[0] = base[0] != NULL
+            if base[0] != NULL:
+                for i in range(self.vocabulary.vocab_size):
+                    if has_bit(base[0], i):
+                        self.tokens.push_back(i)
+                free(base[0])
+                base[0] = NULL
+                owned[0] = False
+            self.n_wide = 0
+            return self.drop_dead_ends(automaton, state)
+        return True
+
+    cdef void add_task(self, State* state, Trie* trie, int32_t node) noexcept nogil:
+        cdef Task task
+        cdef uint64_t key = (<uint64_t><size_t>state * 31 + <uint64_t><size_t>trie) * 1000003 + <uint64_t>node
+        if trie.count[node] == 0 or state.n_items == 0:
+            return
+        if self.seen_tasks.find(key) != self.seen_tasks.end():
+            return
+        self.seen_tasks.insert(key)
+        task.state = state
+        task.trie = trie
+        task.node = node
+        self.tasks.push_back(task)
+
+    cdef bint run_tasks(self, Automaton automaton) noexcept nogil:
+        cdef Task task
+        cdef int32_t i
+        while not self.tasks.empty():
+            task = self.tasks.back()
+            self.tasks.pop_back()
+            for i in range(task.state.n_items):
+                if not self.walk_item(automaton, task, i):
+                    return False
+        return True
+
+    cdef bint walk_item(self, Automaton automaton, Task task, int32_t which) noexcept nogil:
+        """Add the tokens below a trie node that one item of a state allows."""
+        cdef Item item = automaton.items[task.state.item_off + which]
+        cdef Trie* trie = task.trie
+        cdef State* after
+        cdef Place place, deeper
+        cdef int32_t child, last, lex
+        if item.lex < 0:
+            return True
+        self.places.clear()
+        place.node = task.node
+        place.lex = item.lex
+        place.depth = 0
+        self.places.push_back(place)
+        while not self.places.empty():
+            place = self.places.back()
+            self.places.pop_back()
+            child = trie.first[place.node]
+            last = child + trie.count[place.node]
+            if self.table.nodes[place.lex].op == OP_LITERAL:
+                child = trie_child(trie, place.node, self.table.pool[self.table.nodes[place.lex].a])
+                if child < 0:
+                    continue
+                last = child + 1
+            while child < last:
+                lex = self.table.step(place.lex, trie.byte[child])
+                if lex < 0:
+                    automaton.error = lex
+                    return False
+                if lex != NODE_EMPTY:
+                    self.tokens.insert(
+                        self.tokens.end(),
+                        trie.ids.begin() + trie.low[child],
+                        trie.ids.begin() + trie.own[child],
+                    )
+                    if trie.count[child]:
+                        if self.table.nodes[lex].nullable:
+                            after = automaton.continuation(task.state, &item)
+                            if after == NULL:
+                                return False
+                            self.add_task(after, trie, child)
+                        if lex != NODE_EPSILON:
+                            deeper.node = child
+                            deeper.lex = lex
+                            deeper.depth = 0
+                            self.places.push_back(deeper)
+                child += 1
+        return True
+
+    # ---- summaries -------------------------------------------------------------------------------
+
+    cdef Summary* summary_of(self, int32_t lex) noexcept nogil:
+        if <size_t>lex >= self.summaries.size():
+            self.summaries.resize(self.table.nodes.size() + 64, NULL)
+        if self.summaries[lex] == NULL:
+            self.summaries[lex] = self.summarise(lex)
+        return self.summaries[lex]
+
+    cdef Summary* summarise(self, int32_t lex) noexcept nogil:
+        """Walk the vocabulary with one lexeme state. NULL if the lexeme table is full."""
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef Summary* summary
+        cdef vector[int32_t] inner
+        cdef Place place, deeper
+        cdef int32_t child, last, next_lex
+        cdef size_t i
+        self.exit_places.clear()
+        self.places.clear()
+        place.node = 0
+        place.lex = lex
+        place.depth = 0
+        self.places.push_back(place)
+        while not self.places.empty():
+            place = self.places.back()
+            self.places.pop_back()
+            child = trie.first[place.node]
+            last = child + trie.count[place.node]
+            if self.table.nodes[place.lex].op == OP_LITERAL:
+                child = trie_child(trie, place.node, self.table.pool[self.table.nodes[place.lex].a])
+                if child < 0:
+                    continue
+                last = child + 1
+            while child < last:
+                next_lex = self.table.step(place.lex, trie.byte[child])
+                if next_lex < 0:
+                    return NULL
+                if next_lex != NODE_EMPTY:
+                    inner.insert(
+                        inner.end(), trie.ids.begin() + trie.low[child], trie.ids.begin() + trie.own[child]
+                    )
+                    if trie.count[child]:
+                        deeper.node = child
+                        deeper.lex = next_lex
+                        deeper.depth = place.depth + 1
+                        if self.table.nodes[next_lex].nullable:
+                            self.exit_places.push_back(deeper)
+                        if next_lex != NODE_EPSILON:
+                            self.places.push_back(deeper)
+                child += 1
+        self.summary_pool.resize(self.summary_pool.size() + 1)
+        summary = &self.summary_pool.back()
+        summary.n_inner = <int32_t>inner.size()
+        summary.inner = NULL
+        summary.bits = NULL
+        summary.owns_bits = False
+        summary.exits = NULL
+        if inner.size() > SPARSE_LIMIT:
+            summary.bits = <uint32_t*>malloc(self.n_words * sizeof(uint32_t))
+            memset(summary.bits, 0, self.n_words * sizeof(uint32_t))
+            summary.owns_bits = True
+            for i in range(inner.size()):
+                summary.bits[inner[i] >> 5] |= <uint32_t>1 << (inner[i] & 31)
+            self.summary_bytes += self.n_words * sizeof(uint32_t)
+        else:
+            summary.inner = copied(inner)
+            self.summary_bytes += inner.size() * sizeof(int32_t)
+        self.merge_exits(summary)
+        self.summary_bytes += sizeof(Summary)
+        return summary
+
+    cdef void merge_exits(self, Summary* summary) noexcept nogil:
+        """Turn the exit places of one walk into a trie of suffixes, or keep them if they are few or vast."""
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef vector[int32_t] order, ids
+        cdef vector[TokenSpan] spans
+        cdef vector[uint8_t] flat
+        cdef vector[int64_t] offsets
+        cdef TokenSpan span
+        cdef size_t i
+        cdef int32_t j, below = 0
+        for i in range(self.exit_places.size()):
+            j = self.exit_places[i].node
+            below += trie.high[j] - trie.own[j]
+        if self.exit_places.size() <= 2 or below > MERGE_LIMIT:
+            for i in range(self.exit_places.size()):
+                summary.raw_exits.push_back(self.exit_places[i].node)
+            return
+        for i in range(self.exit_places.size()):
+            for j in range(trie.own[self.exit_places[i].node], trie.high[self.exit_places[i].node]):
+                span.token = trie.ids[j]
+                span.start = &self.vocabulary.flat[self.vocabulary.offsets[2 * span.token]]
+                span.length = self.vocabulary.offsets[2 * span.token + 1] - self.exit_places[i].depth
+                span.start += self.exit_places[i].depth
+                spans.push_back(span)
+        sort(spans.begin(), spans.end(), span_less)
+        offsets.push_back(0)
+        for i in range(spans.size()):
+            flat.insert(flat.end(), spans[i].start, spans[i].start + spans[i].length)
+            offsets.push_back(<int64_t>flat.size())
+            ids.push_back(spans[i].token)
+        self.exit_tries.resize(self.exit_tries.size() + 1)
+        summary.exits = &self.exit_tries.back()
+        build_trie(summary.exits, &flat[0], &offsets[0], &ids[0], <int32_t>ids.size())
+        self.summary_bytes += summary.exits.byte.size() * 21 + ids.size() * 4
+
+    # ---- completions in tokens -------------------------------------------------------------------
+
+    cdef State* walk_token(self, Automaton automaton, State* state, int32_t token) noexcept nogil:
+        """State after a token's bytes (or after the token itself where the grammar names it)."""
+        cdef int64_t i
+        cdef uint8_t* text
+        if not self.vocabulary.is_text[token]:
+            return automaton.step_token(state, token)
+        text = &self.vocabulary.flat[self.vocabulary.offsets[2 * token]]
+        for i in range(self.vocabulary.offsets[2 * token + 1]):
+            state = automaton.step(state, text[i])
+            if state == NULL or state == automaton.dead:
+                break
+        return state
+
+    cdef bint drop_dead_ends(self, Automaton automaton, State* state) noexcept nogil:
+        """Remove from `tokens` those after which no sequence of tokens completes the output."""
+        cdef vector[int32_t] candidates = self.tokens
+        cdef vector[int32_t] kept
+        cdef size_t i
+        cdef State* after
+        cdef int live
+        sort(candidates.begin(), candidates.end())
+        for i in range(candidates.size()):
+            if i and candidates[i] == candidates[i - 1]:
+                continue
+            after = self.walk_token(automaton, state, candidates[i])
+            if after == NULL:
+                return False
+            live = self.token_live(automaton, after)
+            if live < 0:
+                return False
+            if live:
+                kept.push_back(candidates[i])
+        self.tokens = kept
+        return True
+
+    cdef int token_live(self, Automaton automaton, State* state) noexcept nogil:
+        """1 if some sequence of tokens completes the output, 0 if none does, -1 with `error` set."""
+        cdef vector[State*] seen
+        cdef vector[int32_t] parents
+        cdef unordered_set[uint64_t] known
+        cdef size_t here = 0, i
+        cdef int32_t token, up
+        cdef State* after
+        if state.live:
+            return state.live == 1
+        seen.push_back(state)
+        parents.push_back(-1)
+        known.insert(<uint64_t><size_t>state)
+        while here < seen.size():
+            up = <int32_t>here
+            if seen[here].accepting or seen[here].live == 1:
+                while up >= 0:
+                    seen[up].live = 1
+                    up = parents[up]
+                return 1
+            if seen[here].live != 2:
+                for token in range(self.vocabulary.vocab_size):
+                    if not self.vocabulary.is_text[token] and not seen[here].has_tokens:
+                        continue
+                    after = self.walk_token(automaton, seen[here], token)
+                    if after == NULL:
+                        return -1
+                    if after == automaton.dead or known.find(<uint64_t><size_t>after) != known.end():
+                        continue
+                    known.insert(<uint64_t><size_t>after)
+                    seen.push_back(after)
+                    parents.push_back(up)
+            here += 1
+            if seen.size() > COMPLETION_LIMIT:
+                automaton.error = CODE_LIMIT
+                return -1
+        for i in range(seen.size()):
+            seen[i].live = 2
+        return 0
+
+
+cdef uint32_t* self_owned(
+    uint32_t* base, bint owned, vector[int32_t]& removed, int32_t n_words
+) noexcept nogil:
+    """A bitmask of one's own: `base` if it already is, else a copy with `removed` applied and cleared."""
+    cdef uint32_t* copy
+    cdef size_t i
+    if owned:
+        return base
+    copy = <uint32_t*>malloc(n_words * sizeof(uint32_t))
+    if base != NULL:
+        memcpy(copy, base, n_words * sizeof(uint32_t))
+    else:
+        memset(copy, 0, n_words * sizeof(uint32_t))
+    for i in range(removed.size()):
+        copy[removed[i] >> 5] &= ~(<uint32_t>1 << (removed[i] & 31))
+    removed.clear()
+    return copy
+
+
+cdef void add_summary(uint32_t* bits, Summary* summary, int32_t n_words) noexcept nogil:
+    """OR a wide summary in; ids it removes stay if they were set before."""
+    cdef vector[int32_t] absent
+    cdef size_t i
+    cdef int32_t word
+    for i in range(summary.removed.size()):
+        if not has_bit(bits, summary.removed[i]):
+            absent.push_back(summary.removed[i])
+    for word in range(n_words):
+        bits[word] |= summary.bits[word]
+    for i in range(absent.size()):
+        bits[absent[i] >> 5] &= ~(<uint32_t>1 << (absent[i] & 31))

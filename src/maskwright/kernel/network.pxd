@@ -1,0 +1,53 @@
+# Data dictionary of the network. See network.pyx.
+from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libcpp.string cimport string
+from libcpp.unordered_map cimport unordered_map
+from libcpp.vector cimport vector
+
+from .lexemes cimport LexemeTable
+
+cdef enum EdgeKind:
+    EDGE_EPSILON = 0    # zero-width; `action` and a, b, c test and update the register
+    EDGE_LEXEME = 1     # label = lexeme node
+    EDGE_CALL = 2       # label = rule id; `tail` = 1: nothing follows in the calling rule
+    EDGE_TOKENS = 3     # label = index into `token_sets`
+
+cdef struct NetNode:
+    int32_t first       # first outgoing edge
+    int32_t count       # number of outgoing edges
+    uint8_t final       # 1: the rule may end here
+    uint8_t last        # 1: final, and no edge leaves
+
+cdef struct NetEdge:
+    int32_t kind
+    int32_t label
+    int32_t target      # node
+    int32_t action      # rules.Action, 0 for none
+    int32_t a
+    int32_t b
+    int32_t c
+    uint8_t tail
+
+# Value of a register that is more than one counter.
+cdef struct RegisterValue:
+    vector[int32_t] counters
+    vector[uint64_t] members    # bit set
+
+cdef class Network:
+    cdef LexemeTable table
+    cdef vector[NetNode] nodes
+    cdef vector[NetEdge] edges
+    cdef vector[int32_t] rule_start     # start node of a rule; -1 while it is not expanded
+    cdef vector[vector[int32_t]] token_sets
+    cdef vector[RegisterValue] registers
+    cdef unordered_map[string, int32_t] register_ids
+    cdef readonly list rules            # Rule objects by id
+    cdef dict rule_ids                  # id(Rule) -> rule id (the list keeps the objects alive)
+    cdef readonly int32_t root          # rule id
+    cdef readonly bint fragile          # some terminal cannot be spelled by the vocabulary's bytes
+
+    cdef int32_t rule_id(self, rule)
+    cdef int32_t _token_set(self, tuple ids)
+    cdef int32_t apply(self, int32_t register, NetEdge* edge) noexcept nogil
+    cdef int32_t apply_to_value(self, int32_t register, NetEdge* edge) noexcept nogil
+    cdef int32_t intern_register(self, RegisterValue& value) noexcept nogil

@@ -1,0 +1,190 @@
+# The network: a recursive transition network over lexemes, expanded rule by rule.
+#
+# What it does. It holds, for each rule expanded so far, numbered nodes and the edges between them
+# (Woods, "Transition network grammars", 1970). A rule is expanded by Python (`maskwright.network`
+# lowers expressions to fragments) when the automaton first predicts it; the kernel only reports
+# which rule it needs.
+#
+# Registers. Each rule instance owns one register: counters and a set of small integers. An item
+# carries one int32 for it. Values below REGISTER_BASE are counter 0 itself, because nearly every
+# register is just "how many array items so far"; anything richer is interned here and the int is
+# its index plus REGISTER_BASE.
+
+from cython.operator cimport dereference as deref
+
+from .lexemes cimport NODE_EMPTY
+
+from ..lexeme import Op
+from ..rules import Action
+
+cdef int32_t REGISTER_BASE = 1 << 30
+
+cdef int _COUNT = Action.COUNT
+cdef int _AT_LEAST = Action.AT_LEAST
+cdef int _MARK = Action.MARK
+cdef int _ADD = Action.ADD
+cdef int _HAS = Action.HAS
+cdef int _LACKS = Action.LACKS
+
+
+cdef class Network:
+    """Nodes and edges of all rules expanded so far.
+
+    Args:
+        table: Where the lexemes live.
+        root: The rule that a whole output must match.
+    """
+
+    def __init__(self, LexemeTable table, root):
+        self.table = table
+        self.rules = []
+        self.rule_ids = {}
+        self.fragile = False
+        self.root = self.rule_id(root)
+
+    cdef int32_t rule_id(self, rule):
+        found = self.rule_ids.get(id(rule))
+        if found is None:
+            found = len(self.rules)
+            self.rules.append(rule)
+            self.rule_ids[id(rule)] = found
+            self.rule_start.push_back(-1)
+        return found
+
+    def is_expanded(self, int32_t rule) -> bool:
+        """Whether a rule has its nodes."""
+        return self.rule_start[rule] >= 0
+
+    def install(self, int32_t rule, int32_t n_nodes, list fragment) -> None:
+        """Add the nodes and edges of one rule. The caller holds the table's lock.
+
+        Args:
+            rule: Its id.
+            n_nodes: Number of nodes; 0 is the start and 1 the end.
+            fragment: Edges ``(source, kind, label, target, action, a, b, c)`` with local node
+                numbers; the label is a Lexeme, a Rule or a tuple of token ids.
+        """
+        cdef int32_t base = <int32_t>self.nodes.size()
+        cdef NetNode node
+        cdef NetEdge edge
+        cdef int32_t i
+        by_source = [[] for _ in range(n_nodes)]
+        for entry in fragment:
+            by_source[entry[0]].append(entry)
+        fresh = []
+        for entry in fragment:
+            if entry[1] == EDGE_LEXEME:
+                fresh.append(self.table.intern(entry[2]))
+        lexeme_of = iter(fresh)
+        labels = {id(entry): next(lexeme_of) for entry in fragment if entry[1] == EDGE_LEXEME}
+        for i in range(n_nodes):
+            node.first = <int32_t>self.edges.size()
+            node.final = i == 1
+            for entry in by_source[i]:
+                edge.kind = entry[1]
+                edge.target = base + <int32_t>entry[3]
+                edge.action = entry[4]
+                edge.a = entry[5]
+                edge.b = entry[6]
+                edge.c = entry[7]
+                # Node 1 is the end and, by construction, has no outgoing edges.
+                edge.tail = edge.kind == EDGE_CALL and entry[3] == 1
+                if edge.kind == EDGE_LEXEME:
+                    edge.label = labels[id(entry)]
+                    if edge.label == NODE_EMPTY:
+                        self.fragile = self.fragile or entry[2].op is not Op.EMPTY
+                        continue
+                elif edge.kind == EDGE_CALL:
+                    edge.label = self.rule_id(entry[2])
+                elif edge.kind == EDGE_TOKENS:
+                    edge.label = self._token_set(entry[2])
+                else:
+                    edge.label = 0
+                self.edges.push_back(edge)
+            node.count = <int32_t>self.edges.size() - node.first
+            node.last = node.final and node.count == 0
+            self.nodes.push_back(node)
+        self.rule_start[rule] = base
+
+    cdef int32_t _token_set(self, tuple ids):
+        cdef vector[int32_t] members
+        for token in sorted(set(ids)):
+            members.push_back(token)
+        self.token_sets.push_back(members)
+        return <int32_t>self.token_sets.size() - 1
+
+    @property
+    def memory_size_bytes(self) -> int:
+        """Bytes held by nodes and edges."""
+        return self.nodes.capacity() * sizeof(NetNode) + self.edges.capacity() * sizeof(NetEdge)
+
+    # ---- registers -------------------------------------------------------------------------------
+
+    cdef int32_t apply(self, int32_t register, NetEdge* edge) noexcept nogil:
+        """The register after an action, or -1 if its test fails."""
+        if edge.action == 0:
+            return register
+        if register < REGISTER_BASE and edge.a == 0:
+            if edge.action == _COUNT:
+                if edge.b >= 0 and register >= edge.b:
+                    return -1
+                return register + 1 if register < edge.c else register
+            if edge.action == _AT_LEAST:
+                return register if register >= edge.b else -1
+        return self.apply_to_value(register, edge)
+
+    cdef int32_t apply_to_value(self, int32_t register, NetEdge* edge) noexcept nogil:
+        cdef RegisterValue value
+        cdef int32_t count
+        cdef size_t word = <size_t>edge.a >> 6
+        cdef uint64_t bit = <uint64_t>1 << (edge.a & 63)
+        cdef bint present
+        if register >= REGISTER_BASE:
+            value = self.registers[register - REGISTER_BASE]
+        else:
+            value.counters.push_back(register)
+        if edge.action == _COUNT or edge.action == _AT_LEAST:
+            if value.counters.size() <= <size_t>edge.a:
+                value.counters.resize(edge.a + 1, 0)
+            count = value.counters[edge.a]
+            if edge.action == _AT_LEAST:
+                return register if count >= edge.b else -1
+            if edge.b >= 0 and count >= edge.b:
+                return -1
+            if count < edge.c:
+                value.counters[edge.a] = count + 1
+            return self.intern_register(value)
+        present = word < value.members.size() and (value.members[word] & bit) != 0
+        if edge.action == _HAS:
+            return register if present else -1
+        if edge.action == _LACKS or (edge.action == _MARK and present):
+            return -1 if present else register
+        if present:
+            return register
+        if value.members.size() <= word:
+            value.members.resize(word + 1, 0)
+        value.members[word] |= bit
+        return self.intern_register(value)
+
+    cdef int32_t intern_register(self, RegisterValue& value) noexcept nogil:
+        """Number of a register value; trailing zeros never make two values differ."""
+        while value.counters.size() > 1 and value.counters.back() == 0:
+            value.counters.pop_back()
+        while not value.members.empty() and value.members.back() == 0:
+            value.members.pop_back()
+        if value.members.empty() and value.counters.size() == 1:
+            return value.counters[0]
+        cdef string key = string(<char*>&value.counters[0], value.counters.size() * sizeof(int32_t))
+        key.push_back(0)
+        if not value.members.empty():
+            key.append(<char*>&value.members[0], value.members.size() * sizeof(uint64_t))
+        # Counters take multiples of 4 bytes, members multiples of 8: with one byte between them, the
+        # two parts cannot be confused once their split is recorded.
+        key.append(string(<size_t>1, <char>(value.counters.size() & 0x7F)))
+        cdef unordered_map[string, int32_t].iterator found = self.register_ids.find(key)
+        if found != self.register_ids.end():
+            return deref(found).second
+        cdef int32_t index = REGISTER_BASE + <int32_t>self.registers.size()
+        self.registers.push_back(value)
+        self.register_ids[key] = index
+        return index

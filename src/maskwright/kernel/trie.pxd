@@ -1,0 +1,46 @@
+# Data dictionary of the token trie. See trie.pyx.
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libcpp.vector cimport vector
+
+# One trie over byte strings that carry token ids. Node 0 is the root. The children of a node are
+# contiguous and sorted by byte, so finding one is a scan over adjacent bytes. The tokens of a whole
+# subtree are a range, its own tokens the front of that range.
+cdef struct Trie:
+    vector[uint8_t] byte        # byte that leads to the node
+    vector[int32_t] first       # first child
+    vector[int32_t] count       # number of children
+    vector[int32_t] low         # start of the subtree's tokens in `ids`
+    vector[int32_t] own         # end of the tokens that end exactly here
+    vector[int32_t] high        # end of the subtree's tokens
+    vector[int32_t] ids         # token ids in order of their bytes
+
+cdef inline int32_t trie_child(Trie* trie, int32_t node, uint8_t byte) noexcept nogil:
+    """Child by byte, or -1. Siblings are sorted: binary search above eight, else a scan."""
+    cdef int32_t low = trie.first[node]
+    cdef int32_t high = low + trie.count[node]
+    cdef int32_t middle
+    while high - low > 8:
+        middle = (low + high) >> 1
+        if trie.byte[middle] <= byte:
+            low = middle
+        else:
+            high = middle
+    while low < high:
+        if trie.byte[low] == byte:
+            return low
+        low += 1
+    return -1
+
+cdef void build_trie(
+    Trie* trie, const uint8_t* flat, const int64_t* offsets, const int32_t* ids, int32_t n_tokens
+) noexcept nogil
+
+cdef class TokenTrie:
+    cdef Trie trie
+    cdef readonly int32_t vocab_size
+    cdef readonly bint byte_complete    # every byte of UTF-8 text has a token of its own
+    cdef readonly frozenset alphabet    # byte values that occur in a token
+    cdef vector[int64_t] offsets        # token id -> its bytes in `flat`
+    cdef vector[uint8_t] flat
+    cdef vector[uint8_t] is_text        # per token id: 1 if it may match text
+    cdef readonly int32_t max_length    # bytes of the longest text token

@@ -1,0 +1,109 @@
+# Token trie: the vocabulary as a prefix tree over bytes, in arrays.
+#
+# Built once per vocabulary from the sorted token table (see vocabulary/table.py), breadth first so
+# that siblings lie side by side. Sorted order gives every subtree a contiguous range of token ids
+# for free.
+#
+# Rejected: preorder numbering with an end-of-subtree index. It makes a full walk a linear scan, but
+# finding one child means hopping over all its elder siblings' subtrees, and literals are found far
+# more often than everything is walked.
+
+import numpy as np
+
+from libc.string cimport memcpy
+
+# Bytes that occur in well-formed UTF-8.
+_UTF8_BYTES = frozenset(range(0x80)) | frozenset(range(0x80, 0xC0)) | frozenset(range(0xC2, 0xF5))
+
+
+cdef void build_trie(
+    Trie* trie, const uint8_t* flat, const int64_t* offsets, const int32_t* ids, int32_t n_tokens
+) noexcept nogil:
+    """Fill `trie` from token byte strings sorted lexicographically (then by id)."""
+    cdef vector[int32_t] depths
+    cdef int32_t node = 0, low, high, end, depth
+    cdef uint8_t byte
+    trie.ids.assign(ids, ids + n_tokens)
+    trie.byte.push_back(0)
+    trie.first.push_back(0)
+    trie.count.push_back(0)
+    trie.low.push_back(0)
+    trie.own.push_back(0)
+    trie.high.push_back(n_tokens)
+    depths.push_back(0)
+    while node < <int32_t>trie.byte.size():
+        low = trie.low[node]
+        high = trie.high[node]
+        depth = depths[node]
+        while low < high and offsets[low + 1] - offsets[low] == depth:
+            low += 1
+        trie.own[node] = low
+        trie.first[node] = <int32_t>trie.byte.size()
+        while low < high:
+            byte = flat[offsets[low] + depth]
+            end = low + 1
+            while end < high and flat[offsets[end] + depth] == byte:
+                end += 1
+            trie.byte.push_back(byte)
+            trie.first.push_back(0)
+            trie.count.push_back(0)
+            trie.low.push_back(low)
+            trie.own.push_back(low)
+            trie.high.push_back(end)
+            depths.push_back(depth + 1)
+            trie.count[node] += 1
+            low = end
+        node += 1
+
+
+cdef class TokenTrie:
+    """A vocabulary as the kernel sees it.
+
+    Args:
+        table: ``(flat, offsets, ids)``: bytes of all text tokens, concatenated in lexicographic
+            order (uint8); their boundaries (int64, one more than tokens); their ids (int32).
+        vocab_size: Width of a mask, in tokens.
+    """
+
+    def __init__(self, tuple table, int32_t vocab_size):
+        cdef const uint8_t[::1] flat = np.ascontiguousarray(table[0], dtype=np.uint8)
+        cdef const int64_t[::1] offsets = np.ascontiguousarray(table[1], dtype=np.int64)
+        cdef const int32_t[::1] ids = np.ascontiguousarray(table[2], dtype=np.int32)
+        cdef int32_t n_tokens = <int32_t>ids.shape[0]
+        cdef int32_t i, token
+        cdef int64_t length, total = 0
+        if n_tokens:
+            build_trie(&self.trie, &flat[0] if flat.shape[0] else NULL, &offsets[0], &ids[0], n_tokens)
+        else:
+            build_trie(&self.trie, NULL, NULL, NULL, 0)
+        self.vocab_size = vocab_size
+        self.is_text.assign(vocab_size, 0)
+        self.offsets.assign(2 * vocab_size, 0)
+        if flat.shape[0]:
+            self.flat.assign(&flat[0], &flat[0] + flat.shape[0])
+        self.max_length = 0
+        for i in range(n_tokens):
+            token = ids[i]
+            length = offsets[i + 1] - offsets[i]
+            self.is_text[token] = 1
+            self.offsets[2 * token] = offsets[i]
+            self.offsets[2 * token + 1] = length
+            self.max_length = max(self.max_length, <int32_t>length)
+        present = np.bincount(np.asarray(table[0], dtype=np.uint8), minlength=256)
+        self.alphabet = frozenset(np.flatnonzero(present).tolist())
+        lengths = np.diff(np.asarray(table[1]))
+        starts = np.asarray(table[1])[:-1][lengths == 1]
+        single = frozenset(np.asarray(table[0])[starts].tolist())
+        self.byte_complete = _UTF8_BYTES & self.alphabet <= single
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of trie nodes, the root included."""
+        return self.trie.byte.size()
+
+    def token_bytes(self, int32_t token) -> bytes | None:
+        """Bytes of a text token; None for special tokens and ids out of range."""
+        if token < 0 or token >= self.vocab_size or not self.is_text[token]:
+            return None
+        cdef int64_t start = self.offsets[2 * token]
+        return bytes([self.flat[start + i] for i in range(self.offsets[2 * token + 1])])
