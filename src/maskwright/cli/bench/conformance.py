@@ -15,7 +15,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -144,20 +144,19 @@ def _answer(
 ) -> tuple[str | None, bool, tuple[bool, ...]]:
     engine = prepared[job.engine]
     options = SchemaOptions(
-        any_order=job.any_order, format_assertion=job.format_assertion, remotes=_needed(job.schema, remotes)
+        any_order=job.any_order,
+        format_assertion=job.format_assertion,
+        remotes=_needed(job.schema, remotes),
+        dialect=datasets.DIALECTS.get(job.outcome.draft, datasets.DIALECTS["draft2020-12"]),
     )
     try:
         compiled = engine.compile(job.schema, options)
+        accepted = tuple(engine.matches(compiled, text, stop_id) for text in job.texts)
     except Refused as error:
         return str(error), error.unsatisfiable, ()
-    return None, False, tuple(engine.matches(compiled, text, stop_id) for text in job.texts)
+    return None, False, accepted
 
 
-def _needed(schema: Any, remotes: dict[str, Any]) -> dict[str, Any]:
-    # Most schemas refer to nothing outside; they are compiled as a caller without a registry would.
-    text = json.dumps(schema)
-    return (
-        remotes
-        if datasets.REMOTES_BASE in text or ("$schema" in text and "json-schema.org" not in text)
-        else {}
-    )
+def _needed(schema: Any, remotes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The suite's documents if the schema names its address; else none, as most callers have none."""
+    return remotes if datasets.REMOTES_BASE in json.dumps(schema) else {}

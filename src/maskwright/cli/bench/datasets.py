@@ -148,7 +148,8 @@ def read_suite(path: Path) -> tuple[list[Case], dict[str, Any]]:
             tests = tuple((test["description"], test["data"], bool(test["valid"])) for test in entry["tests"])
             schema = _with_dialect(entry["schema"], draft)
             cases.append(Case(draft, file, entry["description"], schema, tests))
-    remotes = {REMOTES_BASE + name: document for name, document in packed["remotes"].items()}
+    # `v1/` holds documents of a draft that is not finished.
+    remotes = {REMOTES_BASE + n: document for n, document in packed["remotes"].items() if n[:3] != "v1/"}
     return cases, remotes
 
 

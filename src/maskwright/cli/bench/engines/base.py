@@ -50,11 +50,13 @@ class SchemaOptions:
         any_order: Properties in any order.
         format_assertion: Whether `format` asserts.
         remotes: Documents that the schema may refer to, by URI.
+        dialect: What those documents are where they do not say.
     """
 
     any_order: bool = False
     format_assertion: bool = True
     remotes: Mapping[str, Any] = field(default_factory=dict)
+    dialect: str = "https://json-schema.org/draft/2020-12/schema"
 
 
 @dataclass(slots=True)

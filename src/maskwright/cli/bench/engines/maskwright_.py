@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -32,21 +31,19 @@ class Maskwright(Engine):
         self._compiler = maskwright.GrammarCompiler(info)
 
     def compile(self, schema: Any, options: SchemaOptions) -> Any:
+        registry = {}
+        if options.remotes:
+            registry = {"registry": _registry(options.remotes, options.dialect)}
         try:
             return self._compiler.compile_json_schema(
                 schema,
                 strict_mode="strict" in self.variant,
                 any_order=options.any_order,
                 format_assertion=options.format_assertion,
-                **self._remotes(options),
+                **registry,
             )
         except maskwright.GrammarError as error:
             raise Refused(str(error)) from error
-
-    def _remotes(self, options: SchemaOptions) -> dict[str, Any]:
-        if not options.remotes or "registry" not in _compile_parameters():
-            return {}
-        return {"registry": _registry(options)}
 
     def start(self, compiled: Any) -> Stepper:
         matcher = maskwright.GrammarMatcher(compiled)
@@ -55,7 +52,10 @@ class Maskwright(Engine):
 
     def matches(self, compiled: Any, text: bytes, stop_id: int) -> bool:
         matcher = maskwright.GrammarMatcher(compiled)
-        return bool(matcher.accept_string(text)) and bool(matcher.is_completed())
+        try:
+            return bool(matcher.accept_string(text)) and bool(matcher.is_completed())
+        except maskwright.GrammarError as error:  # a rule that was expanded only now
+            raise Refused(f"while matching: {error}") from error
 
     def batch(self, compiled: Sequence[Any], threads: int) -> Batch | None:
         batch = maskwright.BatchGrammarMatcher(max_threads=threads)
@@ -68,18 +68,17 @@ class Maskwright(Engine):
         return steppers, partial(batch.batch_fill_next_token_bitmask, matchers, words)
 
 
-def _compile_parameters() -> frozenset[str]:
-    return frozenset(inspect.signature(maskwright.GrammarCompiler.compile_json_schema).parameters)
-
-
-def _registry(options: SchemaOptions) -> Any:
+def _registry(remotes: Mapping[str, Any], dialect: str) -> Any:
+    """The documents as the `referencing` library wants them; one without `$schema` is of the dialect."""
     from referencing import Registry, Resource
-    from referencing.jsonschema import DRAFT202012
+    from referencing.jsonschema import specification_with
 
-    return Registry().with_resources(
-        (uri, Resource.from_contents(document, default_specification=DRAFT202012))
-        for uri, document in options.remotes.items()
+    default = specification_with(dialect)
+    pairs = (
+        (uri, Resource.from_contents(document, default_specification=default))
+        for uri, document in remotes.items()
     )
+    return Registry().with_resources(pairs)
 
 
 def make(variant: str) -> Engine:
