@@ -17,9 +17,11 @@ from regex import _regex_core  # the only list of property names and aliases the
 TARGET = Path(__file__).parents[1] / "src" / "maskwright" / "regex" / "unicode_tables.py"
 SCALARS = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
 #: The binary properties that ECMA-262 lists (table "Binary Unicode property aliases"), and no others.
-BINARY = """AHEX ALPHA BIDIC BIDIM CI CASED CWCF CWCM CWL CWT CWU DASH DI DEP DIA EMOJI ECOMP EMOD EBASE
+BINARY_TEXT = """
+AHEX ALPHA BIDIC BIDIM CI CASED CWCF CWCM CWL CWT CWU DASH DI DEP DIA EMOJI ECOMP EMOD EBASE
 EPRES EXTPICT EXT GRBASE GREXT HEX IDSB IDST IDC IDS IDEO JOINC LOE LOWER MATH NCHAR PATSYN PATWS QMARK
-RADICAL RI STERM SD TERM UIDEO UPPER VS SPACE XIDC XIDS""".split()
+RADICAL RI STERM SD TERM UIDEO UPPER VS SPACE XIDC XIDS"""
+BINARY = frozenset(BINARY_TEXT.split())
 
 
 def base36(number: int) -> str:
@@ -87,7 +89,7 @@ def collect() -> dict[str, str]:
     for name, (number, _) in _regex_core.PROPERTIES.items():
         by_id.setdefault(number, []).append(name)
     for names in by_id.values():
-        if set(names) & set(BINARY):
+        if BINARY & set(names):
             add("bin", names, pack(members(rf"\p{{{names[0]}}}")))
     # Not in the package, but by definition (UAX 44) the union of three that are: a character that
     # case folding, removal of ignorables or compatibility composition changes.

@@ -146,9 +146,7 @@ def _by_digit(intervals: tuple[Interval, ...], weight: int) -> list[tuple[int, t
     for low, high, target in intervals:
         for digit in range(low // weight, high // weight + 1):
             base = digit * weight
-            parts.setdefault(digit, []).append(
-                (max(low - base, 0), min(high - base, weight - 1), target)
-            )
+            parts.setdefault(digit, []).append((max(low - base, 0), min(high - base, weight - 1), target))
     return [(digit, _joined(part)) for digit, part in parts.items()]
 
 

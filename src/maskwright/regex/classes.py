@@ -28,6 +28,15 @@ __all__ = [
     "unicode_word",
 ]
 
+_COLUMNS: Final = {
+    "gc": "gc",
+    "generalcategory": "gc",
+    "sc": "sc",
+    "script": "sc",
+    "scx": "scx",
+    "scriptextensions": "scx",
+}
+
 
 def _of(*spans: str) -> Ranges:
     return make((ord(span[0]), ord(span[-1])) for span in spans)
@@ -101,10 +110,9 @@ def property_set(kind: str, name: str) -> Ranges | None:
     Returns:
         The set, or None if there is no such property.
     """
-    kinds = {"gc": "gc", "generalcategory": "gc", "sc": "sc", "script": "sc", "scx": "scx", "scriptextensions": "scx"}
     value = _loose(name)
     if kind:
-        column = kinds.get(_loose(kind))
+        column = _COLUMNS.get(_loose(kind))
         return None if column is None else _lookup(column, value)
     special = {"any": ALL, "ascii": ASCII}.get(value)
     if special is not None:

@@ -112,13 +112,14 @@ def _lower(tree: Node, encoding: Encoding, pattern: str) -> Lexeme:
 
 
 def _without_outer_anchors(tree: Concat) -> Node:
-    """The short way for the usual shape: ``^`` and ``$`` only at the ends, where they cut off "any text"."""
+    """The short way for the usual shape: ``^`` and ``$`` only at the ends, cutting off "any text"."""
     parts = list(tree.parts)
     anchored = [isinstance(part, Look) for part in parts].count(True)
     if anchored != sum(part.has_look for part in parts) or anchored > 2:
         return tree
     for end, behind in ((0, True), (-1, False)):
-        if parts and parts[end] is _ANY_TEXT and len(parts) > 1 and _is_anchor(parts[1 if behind else -2], behind):
+        inner = 1 if behind else -2
+        if len(parts) > 1 and parts[end] is _ANY_TEXT and _is_anchor(parts[inner], behind):
             del parts[end]
         if parts and _is_anchor(parts[end], behind):
             del parts[end]
@@ -147,17 +148,15 @@ def _anywhere(tree: Node) -> Node:
     """
     if tree.nullable and not tree.has_look:
         return _ANY_TEXT
-    parts = list(tree.parts) if isinstance(tree, Concat) else [tree]
+    parts: list[Node] = list(tree.parts) if isinstance(tree, Concat) else [tree]
     for end in (0, -1):
-        while parts and isinstance(parts[end], Repeat):
+        while parts:
             part = parts[end]
-            assert isinstance(part, Repeat)
-            if part.has_look or part.low == part.high:
+            if not isinstance(part, Repeat) or part.has_look or part.low == part.high:
                 break
             needed = repetition(part.body, part.low, part.low)
-            if needed is EPSILON:
-                del parts[end]
-            else:
+            if needed is not EPSILON:
                 parts[end] = needed
                 break
+            del parts[end]
     return sequence([_ANY_TEXT, *parts, _ANY_TEXT]) if parts else _ANY_TEXT

@@ -20,7 +20,7 @@ from ..errors import RegexError
 from .charset import ALL, Ranges, invert, unite
 from .classes import DIGIT, LINE_TERMINATOR, SPACE, WORD, fold_case, property_set
 from .parser import GroupKind, NotRegularError, PatternParser
-from .tree import ANY, EPSILON, Chars, Look, Node
+from .tree import ANY, EPSILON, Chars, Node
 
 __all__ = ["check_ecma", "parse_ecma"]
 
@@ -126,9 +126,9 @@ class EcmaParser(PatternParser):
     def check_quantifiable(self, node: Node, start: int, at: int) -> None:
         if self.pattern[start] == "(":
             # Annex B lets a look-ahead be repeated; nothing else that is zero-width.
-            if isinstance(node, Look) and self.pattern.startswith(("(?=", "(?!", "(?<=", "(?<!"), start):
-                if self._strict or node.behind:
-                    self.fail("a look-around cannot be repeated", at, hint="put it into a group")
+            is_test = self.pattern.startswith(("(?=", "(?!", "(?<=", "(?<!"), start)
+            if is_test and (self._strict or self.pattern.startswith("(?<", start)):
+                self.fail("a look-around cannot be repeated", at, hint="put it into a group")
         elif self.pattern[start] in "^$" or self.pattern.startswith(("\\b", "\\B"), start):
             self.fail("an assertion cannot be repeated", at, hint="put it into a group")
 
@@ -246,9 +246,10 @@ class EcmaParser(PatternParser):
         if char == "u" and self.eat("{"):
             end = self.pattern.find("}", self.pos)
             digits = self.pattern[self.pos : end] if end >= 0 else ""
-            if digits and set(digits) <= _HEX and int(digits[-9:], 16) <= 0x10FFFF and not digits[:-9].strip("0"):
+            value = digits.lstrip("0")
+            if digits and set(digits) <= _HEX and len(value) <= 6 and int(value or "0", 16) <= 0x10FFFF:
                 self.pos = end + 1
-                return int(digits, 16)
+                return int(value or "0", 16)
             if self._strict:
                 self.fail("`\\u{` needs a code point in hex digits and `}`", start)
             self.pos = mark
@@ -382,9 +383,7 @@ def _literal_or_nothing(char: str) -> Chars:
 
 
 def _span(low: int, high: int) -> Ranges:
-    return tuple(
-        (max(low, first), min(high, last)) for first, last in ALL if low <= last and high >= first
-    )
+    return tuple((max(low, first), min(high, last)) for first, last in ALL if low <= last and high >= first)
 
 
 def _as_set(found: int | Ranges) -> Ranges:

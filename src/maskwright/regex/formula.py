@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from ..errors import LimitExceeded
 
-__all__ = ["FALSE", "TRUE", "Formula", "atom", "both", "either_of", "negated"]
+__all__ = ["FALSE", "TRUE", "Algebra", "Formula", "atom"]
 
 Clause: TypeAlias = frozenset[int]
 #: A set of alternatives, each a set of atoms that must all hold.
@@ -29,43 +29,61 @@ def atom(number: int) -> Formula:
     return frozenset([frozenset([number])])
 
 
-def either_of(formulas: Iterable[Formula]) -> Formula:
-    """Disjunction."""
-    kept = [formula for formula in formulas if formula]
-    if len(kept) < 2:
-        return kept[0] if kept else FALSE
-    return _absorbed(clause for formula in kept for clause in formula)
+class Algebra:
+    """The operations, with a budget for all of them together.
 
+    Args:
+        budget: Units of work, each about a microsecond: clauses formed, and what callers add.
+    """
 
-def both(left: Formula, right: Formula) -> Formula:
-    """Conjunction."""
-    if left is TRUE or left == TRUE:
-        return right
-    if right is TRUE or right == TRUE:
-        return left
-    return _absorbed(
-        one | other for one in left for other in right if not any(~number in other for number in one)
-    )
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._left = budget
 
+    def any_of(self, formulas: Iterable[Formula]) -> Formula:
+        """Disjunction."""
+        kept = [formula for formula in formulas if formula]
+        if len(kept) < 2:
+            return kept[0] if kept else FALSE
+        return self._absorbed({clause for formula in kept for clause in formula})
 
-def negated(formula: Formula) -> Formula:
-    """Negation, multiplied out."""
-    out = TRUE
-    for clause in formula:
-        out = both(out, frozenset(frozenset([~number]) for number in clause))
-    return out
+    def both(self, left: Formula, right: Formula) -> Formula:
+        """Conjunction."""
+        if left == TRUE:
+            return right
+        if right == TRUE:
+            return left
+        self.spend(len(left) * len(right))
+        return self._absorbed(
+            {one | other for one in left for other in right if not any(~number in other for number in one)}
+        )
 
+    def negated(self, formula: Formula) -> Formula:
+        """Negation, multiplied out."""
+        out = TRUE
+        for clause in formula:
+            out = self.both(out, frozenset(frozenset([~number]) for number in clause))
+        return out
 
-def _absorbed(clauses: Iterable[Clause]) -> Formula:
-    """Drop alternatives that imply a weaker one."""
-    kept: list[Clause] = []
-    for clause in sorted(set(clauses), key=len):
-        if not any(other <= clause for other in kept):
-            kept.append(clause)
-            if len(kept) > _MAX_CLAUSES:
-                raise LimitExceeded(
-                    "its look-around needs too many alternatives at one place",
-                    resource="look-around alternatives",
-                    limit=_MAX_CLAUSES,
-                )
-    return frozenset(kept)
+    def _absorbed(self, clauses: set[Clause]) -> Formula:
+        """Drop alternatives that imply a weaker one."""
+        kept: list[Clause] = []
+        for clause in sorted(clauses, key=len):
+            self.spend(len(kept) + 1)
+            if not any(other <= clause for other in kept):
+                kept.append(clause)
+                if len(kept) > _MAX_CLAUSES:
+                    raise LimitExceeded(
+                        "its look-around needs too many alternatives at one place",
+                        resource="look-around alternatives",
+                        limit=_MAX_CLAUSES,
+                    )
+        return frozenset(kept)
+
+    def spend(self, amount: int) -> None:
+        """Take from the budget."""
+        self._left -= amount
+        if self._left < 0:
+            raise LimitExceeded(
+                "its look-around takes too much work", resource="look-around work", limit=self._budget
+            )

@@ -54,6 +54,8 @@ _ANYTHING: Final = complement(EMPTY)
 #: What may follow, by context.
 _Rests: TypeAlias = tuple[Lexeme, ...]
 _Step: TypeAlias = Generator[Any, Lexeme, Lexeme]
+#: The same, where tables of rests are computed on the way too.
+_TableStep: TypeAlias = Generator[Any, Any, Lexeme]
 
 
 class NeedsAutomaton(Exception):
@@ -68,7 +70,8 @@ def compile_look(root: Node, encoding: Encoding) -> Lexeme:
             one character.
     """
     compiler = _Compiler(root, encoding)
-    return run(compiler.compile(root, 0, (EPSILON,) * compiler.n_contexts))
+    found: Lexeme = run(compiler.compile(root, 0, (EPSILON,) * compiler.n_contexts))
+    return found
 
 
 class _Compiler:
@@ -193,15 +196,15 @@ class _Compiler:
             found = self._endings[key] = at_edge(node, kind, last=True)
         return found
 
-    def _sequence(self, node: Concat, context: int, rests: _Rests) -> _Step:
+    def _sequence(self, node: Concat, context: int, rests: _Rests) -> _TableStep:
         simple = self._simple.get(node)
         if simple is None:
             simple = self._simple[node] = simplified(node)
-        if simple is not node and not isinstance(simple, Concat):
-            return (yield self.compile(simple, context, rests))
-        for part in reversed(simple.parts[1:]):
+        parts = simple.parts if isinstance(simple, Concat) else (simple,)
+        for part in reversed(parts[1:]):
             rests = yield self._at_all(part, rests)
-        return (yield self.compile(simple.parts[0], context, rests))
+        found: Lexeme = yield self.compile(parts[0], context, rests)
+        return found
 
     def _at_all(self, node: Node, rests: _Rests) -> Generator[Any, Lexeme, _Rests]:
         out: list[Lexeme] = []
@@ -209,22 +212,22 @@ class _Compiler:
             out.append((yield self.compile(node, context, rests)))
         return tuple(out)
 
-    def _repeat(self, node: Repeat, context: int, rests: _Rests) -> _Step:
+    def _repeat(self, node: Repeat, context: int, rests: _Rests) -> _TableStep:
         if all(rest is EPSILON for rest in rests):
-            tempered = yield self._tempered(node)
+            tempered: Lexeme | None = yield self._tempered(node)
             if tempered is not None:
                 return tempered
         if node.high is None or node.high > _MAX_UNROLL:
             raise NeedsAutomaton
-        further = rests
+        further: _Rests = rests
         for done in reversed(range(node.high)):
-            again = yield self._at_all(node.body, further)
+            again: _Rests = yield self._at_all(node.body, further)
             further = again
             if done >= node.low:
                 further = tuple(self._either(pair) for pair in zip(again, rests, strict=True))
         return further[context]
 
-    def _tempered(self, node: Repeat) -> Generator[Any, Lexeme, Lexeme | None]:
+    def _tempered(self, node: Repeat) -> Generator[Any, Any, Lexeme | None]:
         """``(?:(?!X)S)*`` up to the end of the subject: no place but the end may start an X."""
         body = node.body
         if not (isinstance(body, Concat) and isinstance(body.parts[-1], Chars)):

@@ -26,7 +26,7 @@ from ..lexeme import Lexeme
 from .automata import Automaton, partition
 from .charset import ALL, Ranges, contains
 from .encoding import Encoding
-from .formula import FALSE, TRUE, Formula, atom, both, either_of, negated
+from .formula import FALSE, TRUE, Algebra, Formula, atom
 from .simplify import at_edge
 from .tree import ANY, And, Chars, Concat, Look, Node, Not, Repeat, Union, repetition
 from .walk import every_node
@@ -35,6 +35,8 @@ __all__ = ["compile_automaton"]
 
 #: Single steps (state times class of characters) for one pattern; some fifty microseconds each.
 _MAX_STEPS: Final = 30_000
+#: Units of work for one pattern (see `Algebra`); one or two seconds.
+_MAX_WORK: Final = 1_000_000
 #: Places that one closure may visit without reading a character.
 _MAX_CLOSURE: Final = 5_000
 #: Look-arounds inside one another.
@@ -90,8 +92,13 @@ class _Builder:
         self._moves: dict[int, list[_Move]] = {}
         self._repeats: dict[tuple[Node, int, int | None], Node] = {}
         self._bodies: dict[Node, Node] = {}
+        self.algebra = Algebra(_MAX_WORK)
         self._behind: dict[Look, int] = {}
         self._behind_starts: list[int] = []
+        #: Successors that depend on no look-behind, hence not on the state: (atom, kind) to formula.
+        self.fixed: dict[tuple[int, int], Formula] = {}
+        self._is_fixed: dict[int, bool] = {}
+        self._kinds_in: dict[Ranges, frozenset[int]] = {}
         self._register(root)
         self._start = self._cont(root, _END)
         sets = {node.ranges for node in every_node(root) if isinstance(node, Chars)}
@@ -127,6 +134,25 @@ class _Builder:
             number = self._numbers[key] = len(self._conts)
             self._conts.append(key)
         return number
+
+    def kinds_in(self, ranges: Ranges) -> frozenset[int]:
+        """The kinds of characters that make up a set."""
+        found = self._kinds_in.get(ranges)
+        if found is None:
+            found = frozenset(
+                number for number, kind in enumerate(self.kinds) if contains(ranges, kind[0][0])
+            )
+            self._kinds_in[ranges] = found
+        return found
+
+    def is_fixed(self, number: int) -> bool:
+        """Whether what follows an atom is the same in every state: no look-behind is asked."""
+        found = self._is_fixed.get(number)
+        if found is None:
+            tests = {test for move in self.closure(number) for test in move.tests}
+            found = not any(test.behind or not self.is_fixed(test.number) for test in tests)
+            self._is_fixed[number] = found
+        return found
 
     # Closures: what a continuation may do next. They do not depend on the state.
 
@@ -211,10 +237,11 @@ class _Builder:
         rows: list[list[int]] = []
         accepting: list[bool] = []
         for state in states:
-            accepting.append(_Place(self, state).ends())
+            place = _Place(self, state)
+            accepting.append(place.ends())
             row: list[int] = []
             for kind in range(len(self.kinds)):
-                following = _Place(self, state).step(kind)
+                following = place.step(kind)
                 if following not in numbers:
                     numbers[following] = len(states)
                     states.append(following)
@@ -232,18 +259,20 @@ class _Place:
 
     def __init__(self, builder: _Builder, state: _State) -> None:
         self._builder = builder
+        self._algebra = builder.algebra
         self._state = state
         self._holds: dict[int, Formula] = {}
         self._next: dict[int, Formula] = {}
         self._ends: dict[int, bool] = {}
-        self._sample = 0
+        self._passes: dict[frozenset[_Test], Formula] = {}
+        self._kind = -1
 
     def _behind(self, number: int) -> Formula:
         """Whether a look-behind holds here, as a formula over continuations from here on."""
         found = self._holds.get(number)
         if found is None:
-            found = self._holds[number] = either_of(
-                both(condition, self._here(move.tests))
+            found = self._holds[number] = self._algebra.any_of(
+                self._algebra.both(condition, self._here(move.tests))
                 for at, condition in self._state.behind[number]
                 for move in self._builder.closure(at)
                 if move.target == _REACHED and move.ranges is None
@@ -254,7 +283,7 @@ class _Place:
         out = TRUE
         for test in tests:
             one = self._behind(test.number) if test.behind else atom(test.number)
-            out = both(out, negated(one) if test.negative else one)
+            out = self._algebra.both(out, self._algebra.negated(one) if test.negative else one)
         return out
 
     # At the end of the subject.
@@ -286,7 +315,9 @@ class _Place:
 
     def step(self, kind: int) -> _State:
         """The state behind a character of a kind."""
-        self._sample = self._builder.kinds[kind][0][0]
+        self._kind = kind
+        self._next = {}
+        self._passes = {}
         main = self._formula_next(self._state.main)
         if main in (TRUE, FALSE):
             # Nothing can change any more, so what the look-behinds saw is of no interest.
@@ -295,12 +326,15 @@ class _Place:
 
     def _behind_next(self, reached: frozenset[tuple[int, Formula]]) -> frozenset[tuple[int, Formula]]:
         out: dict[int, list[Formula]] = {}
-        for at, condition in reached:
-            before = self._formula_next(condition)
-            for move in self._builder.closure(at):
-                if move.ranges is not None and contains(move.ranges, self._sample):
-                    out.setdefault(move.target, []).append(both(before, self._tests_next(move.tests)))
-        merged = ((target, either_of(conditions)) for target, conditions in out.items())
+        for at, earlier in reached:
+            before = self._formula_next(earlier)
+            moves = self._builder.closure(at)
+            self._algebra.spend(len(moves))
+            for move in moves:
+                if move.ranges is not None and self._kind in self._builder.kinds_in(move.ranges):
+                    condition = self._algebra.both(before, self._tests_next(move.tests))
+                    out.setdefault(move.target, []).append(condition)
+        merged = ((target, self._algebra.any_of(conditions)) for target, conditions in out.items())
         return frozenset((target, condition) for target, condition in merged if condition)
 
     def _formula_next(self, formula: Formula) -> Formula:
@@ -310,36 +344,50 @@ class _Place:
         for clause in formula:
             out = TRUE
             for number in clause:
-                one = self._atom_next(number) if number >= 0 else negated(self._atom_next(~number))
-                out = both(out, one)
+                one = self._atom_next(max(number, ~number))
+                out = self._algebra.both(out, one if number >= 0 else self._algebra.negated(one))
                 if not out:
                     break
             options.append(out)
-        return either_of(options)
+        return self._algebra.any_of(options)
 
     def _atom_next(self, number: int) -> Formula:
-        found = self._next.get(number)
+        builder = self._builder
+        key = (number, self._kind)
+        found = builder.fixed.get(key)
         if found is None:
-            options: list[Formula] = []
-            for move in self._builder.closure(number):
-                if move.ranges is None:
-                    if move.target == _ANYTHING:
-                        options.append(self._tests_next(move.tests))
-                elif contains(move.ranges, self._sample):
-                    after = TRUE if move.target == _ANYTHING else atom(move.target)
-                    options.append(both(self._tests_next(move.tests), after))
-            found = self._next[number] = either_of(options)
+            found = self._next.get(number)
+        if found is None:
+            moves = builder.closure(number)
+            self._algebra.spend(len(moves) + 1)
+            found = self._algebra.any_of(
+                self._algebra.both(
+                    self._tests_next(move.tests), TRUE if move.target == _ANYTHING else atom(move.target)
+                )
+                for move in moves
+                if (
+                    move.target == _ANYTHING
+                    if move.ranges is None
+                    else self._kind in builder.kinds_in(move.ranges)
+                )
+            )
+            self._next[number] = found
+            if builder.is_fixed(number):
+                builder.fixed[key] = found
         return found
 
     def _tests_next(self, tests: frozenset[_Test]) -> Formula:
-        out = TRUE
-        for test in tests:
-            if test.behind:
-                one = self._formula_next(self._behind(test.number))
-            else:
-                one = self._atom_next(test.number)
-            out = both(out, negated(one) if test.negative else one)
-        return out
+        found = self._passes.get(tests)
+        if found is None:
+            found = TRUE
+            for test in tests:
+                if test.behind:
+                    one = self._formula_next(self._behind(test.number))
+                else:
+                    one = self._atom_next(test.number)
+                found = self._algebra.both(found, self._algebra.negated(one) if test.negative else one)
+            self._passes[tests] = found
+        return found
 
 
 def _children(node: Node) -> tuple[Node, ...]:

@@ -99,4 +99,3 @@ def fixed_text(node: Node) -> str | None:
     parts = node.parts if isinstance(node, Concat) else (node,)
     chars = [_fixed_char(part) for part in parts]
     return "".join(char for char in chars if char is not None) if None not in chars else None
-

@@ -21,7 +21,6 @@ from .tree import (
     Chars,
     Look,
     Node,
-    Repeat,
     alternatives,
     conjunction,
     negation,
@@ -121,7 +120,8 @@ class PatternParser:
 
     def fail(self, message: str, offset: int | None = None, *, hint: str | None = None) -> NoReturn:
         """Raise for a malformed pattern."""
-        raise RegexError(message, pattern=self.pattern, offset=self.pos if offset is None else offset, hint=hint)
+        place = self.pos if offset is None else offset
+        raise RegexError(message, pattern=self.pattern, offset=place, hint=hint)
 
     def refuse(self, message: str, offset: int, *, hint: str | None = None) -> NoReturn:
         """Raise for a well-formed pattern that cannot be enforced."""
@@ -289,5 +289,3 @@ class PatternParser:
             return False
         self.pos += 1
         return True
-
-

@@ -43,6 +43,7 @@ _WORD_EDGE: Final = re.compile(r"\{(start|end|start-half|end-half)\}")
 _BLANK: Final = re.compile(r"(?:\s|#[^\n]*)+")
 _OPERATIONS: Final = {"&&": intersect, "--": subtract}
 _LOOKS: Final[dict[str, GroupKind]] = {"<=": "behind", "<!": "not behind", "=": "ahead", "!": "not ahead"}
+_IRREGULAR: Final = {"P=": "a back-reference", ">": "an atomic group", "(": "a conditional group"}
 _HINT_ESCAPE: Final = "write a backslash before it to mean the character"
 
 
@@ -123,7 +124,7 @@ class RustParser(PatternParser):
                 self.fail(f"`{name[1]}` is not a group name", self.pos)
             self.pos = name.end()
             return "group"
-        for text, what in (("P=", "a back-reference"), (">", "an atomic group"), ("(", "a conditional group")):
+        for text, what in _IRREGULAR.items():
             if self.pattern.startswith(text, self.pos):
                 self.refuse(f"{what} is not regular", start)
         flags = _INLINE.match(self.pattern, self.pos)
@@ -176,9 +177,11 @@ class RustParser(PatternParser):
         return sequence(tests)
 
     def _shorthand(self, letter: str) -> Ranges:
-        if "u" in self.flags:
-            return {"d": unicode_digit, "s": unicode_space, "w": unicode_word}[letter]()
-        return {"d": DIGIT, "s": POSIX["space"], "w": WORD}[letter]
+        if "u" not in self.flags:
+            return {"d": DIGIT, "s": POSIX["space"], "w": WORD}[letter]
+        if letter == "w":
+            return unicode_word()
+        return unicode_digit() if letter == "d" else unicode_space()
 
     def _class_escape(self, char: str, start: int) -> int | Ranges:
         if char in "dDsSwW":
@@ -330,4 +333,3 @@ class _ClassFrame:
 
 def _span(low: int, high: int) -> Ranges:
     return intersect(((low, high),), ALL)
-

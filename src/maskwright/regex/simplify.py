@@ -38,9 +38,8 @@ def simplified(node: Concat) -> Node:
     options: list[list[Node]] = [[]]
     for part in node.parts:
         choices: tuple[Node, ...] = (part,)
-        if isinstance(part, Union) and all(_only_tests(one) for one in part.parts):
-            if len(options) * len(part.parts) <= _MAX_SPLIT:
-                choices = part.parts
+        if isinstance(part, Union) and len(options) * len(part.parts) <= _MAX_SPLIT:
+            choices = part.parts if all(map(_only_tests, part.parts)) else choices
         options = [[*before, *_flat(choice)] for before in options for choice in choices]
     done = [_absorbed(parts) for parts in options]
     if len(done) == 1:
@@ -64,7 +63,7 @@ def _absorbed(parts: list[Node]) -> Node:
             kind = _kind(part)
             if kind is not None:
                 out[-1] = at_edge(before, kind, last=True)
-                if out[-1] is NEVER or _is_never(out[-1]):
+                if _is_never(out[-1]):
                     return NEVER
                 continue
         if _firm(part):

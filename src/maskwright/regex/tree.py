@@ -42,8 +42,8 @@ class Chars:
 
     def __init__(self, ranges: Ranges) -> None:
         self.ranges: Final = ranges
-        self.nullable = False
-        self.has_look = False
+        self.nullable: bool = False
+        self.has_look: bool = False
 
 
 class Concat:
@@ -53,8 +53,8 @@ class Concat:
 
     def __init__(self, parts: tuple[Node, ...]) -> None:
         self.parts: Final = parts
-        self.nullable = all(part.nullable for part in parts)
-        self.has_look = any(part.has_look for part in parts)
+        self.nullable: bool = all(part.nullable for part in parts)
+        self.has_look: bool = any(part.has_look for part in parts)
 
 
 class Union:
@@ -64,8 +64,8 @@ class Union:
 
     def __init__(self, parts: tuple[Node, ...]) -> None:
         self.parts: Final = parts
-        self.nullable = any(part.nullable for part in parts)
-        self.has_look = any(part.has_look for part in parts)
+        self.nullable: bool = any(part.nullable for part in parts)
+        self.has_look: bool = any(part.has_look for part in parts)
 
 
 class Repeat:
@@ -77,8 +77,8 @@ class Repeat:
         self.body: Final = body
         self.low: Final = low
         self.high: Final = high
-        self.nullable = low == 0 or body.nullable
-        self.has_look = body.has_look
+        self.nullable: bool = low == 0 or body.nullable
+        self.has_look: bool = body.has_look
 
 
 class Look:
@@ -90,8 +90,8 @@ class Look:
         self.body: Final = body
         self.behind: Final = behind
         self.negative: Final = negative
-        self.nullable = True
-        self.has_look = True
+        self.nullable: bool = True
+        self.has_look: bool = True
 
 
 class And:
@@ -101,8 +101,8 @@ class And:
 
     def __init__(self, parts: tuple[Node, ...]) -> None:
         self.parts: Final = parts
-        self.nullable = all(part.nullable for part in parts)
-        self.has_look = any(part.has_look for part in parts)
+        self.nullable: bool = all(part.nullable for part in parts)
+        self.has_look: bool = any(part.has_look for part in parts)
 
 
 class Not:
@@ -112,8 +112,8 @@ class Not:
 
     def __init__(self, body: Node) -> None:
         self.body: Final = body
-        self.nullable = not body.nullable
-        self.has_look = body.has_look
+        self.nullable: bool = not body.nullable
+        self.has_look: bool = body.has_look
 
 
 Node: TypeAlias = Chars | Concat | Union | Repeat | Look | And | Not

@@ -1,0 +1,106 @@
+"""A slow and simple recogniser of lexeme descriptions, independent of the kernel.
+
+`spans` answers, for a lexeme and a byte string, at which positions a match that starts at a given
+position may end; it follows the definition of each operation directly. Memoised per byte string.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from maskwright.lexeme import Lexeme, Op
+
+
+class _Matcher:
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._memo: dict[tuple[Lexeme, int], frozenset[int]] = {}
+
+    def ends(self, lexeme: Lexeme, start: int) -> frozenset[int]:
+        key = (lexeme, start)
+        if key not in self._memo:
+            self._memo[key] = frozenset(self._ends(lexeme, start))
+        return self._memo[key]
+
+    def _ends(self, lexeme: Lexeme, start: int) -> set[int] | frozenset[int]:
+        text, args = self._text, lexeme.args
+        match lexeme.op:
+            case Op.EMPTY:
+                return set()
+            case Op.EPSILON:
+                return {start}
+            case Op.LITERAL:
+                return {start + len(args[0])} if text.startswith(args[0], start) else set()
+            case Op.BYTES:
+                return {start + 1} if start < len(text) and args[0] >> text[start] & 1 else set()
+            case Op.LITERALS:
+                return {start + len(one) for one in args if text.startswith(one, start)}
+            case Op.CONCAT:
+                places = {start}
+                for part in args:
+                    places = {end for place in places for end in self.ends(part, place)}
+                return places
+            case Op.UNION:
+                return {end for part in args for end in self.ends(part, start)}
+            case Op.INTERSECTION:
+                return frozenset.intersection(*(self.ends(part, start) for part in args))
+            case Op.COMPLEMENT:
+                return set(range(start, len(text) + 1)) - self.ends(args[0], start)
+            case Op.REPEAT:
+                return self._repeated(args[0], args[1], args[2], start)
+            case Op.AUTOMATON:
+                return self._walk(args[0], args[1], start)
+        raise AssertionError(lexeme.op)
+
+    def _repeated(self, body: Lexeme, low: int, high: int, start: int) -> set[int]:
+        # Iterations beyond the required ones and the number of bytes reach nothing new.
+        rounds = low + len(self._text) + 1 if high < 0 else min(high, low + len(self._text) + 1)
+        places, found = {start}, {start} if low == 0 else set()
+        for done in range(1, rounds + 1):
+            following = {end for place in places for end in self.ends(body, place)}
+            if following == places and done >= low:
+                return found | places
+            places = following
+            if done >= low:
+                found |= places
+            if not places:
+                break
+        return found
+
+    def _walk(self, rows, accepting, start: int) -> set[int]:
+        state, found = 0, {start} if accepting[0] else set()
+        for place in range(start, len(self._text)):
+            targets = [to for low, high, to in rows[state] if low <= self._text[place] <= high]
+            if not targets:
+                break
+            (state,) = targets
+            if accepting[state]:
+                found.add(place + 1)
+        return found
+
+
+def accepts(lexeme: Lexeme, text: bytes) -> bool:
+    """Whether the byte string is in the language."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    try:
+        return len(text) in _Matcher(text).ends(lexeme, 0)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def nodes(lexeme: Lexeme) -> list[Lexeme]:
+    """All sub-descriptions, each once."""
+    found = [lexeme]
+    seen = {lexeme}
+    for one in found:
+        for arg in one.args:
+            if isinstance(arg, Lexeme) and arg not in seen:
+                seen.add(arg)
+                found.append(arg)
+    return found
+
+
+def has_op(lexeme: Lexeme, op: Op) -> bool:
+    """Whether an operation occurs anywhere in the description."""
+    return any(one.op is op for one in nodes(lexeme))
