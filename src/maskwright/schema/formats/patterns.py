@@ -1,0 +1,104 @@
+"""The language of valid ECMA-262 patterns (Unicode mode), as far as it is regular.
+
+Groups nest, and balanced brackets are not regular; a back-reference must name a group that exists, and two
+groups must not share a name. So this is a subset, every member of which is a valid pattern: groups at most
+`_DEPTH` deep, at most one group with a name, no back-references, ``{m,n}`` with m below 100 (``{3,2}`` is an
+error), ranges in classes with an ASCII character in front (``[z-a]`` is one), the properties listed below.
+It follows the standard's grammar (section 22.2.1), one rule a line.
+
+Rejected: to accept any text with brackets that balance up to a depth. It would be a short pattern, and half
+of what a model then writes would not compile.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...lexeme import Lexeme, concat, difference, optional, star, union
+from ...regex import Encoding, compile_regex
+from ...regex.charset import ALL, subtract
+
+__all__ = ["regex"]
+
+_DEPTH: Final = 4
+_CATEGORIES: Final = (
+    "L|Lu|Ll|Lt|LC|Lm|Lo|M|Mn|Mc|Me|N|Nd|Nl|No|P|Pc|Pd|Ps|Pe|Pi|Pf|Po|S|Sm|Sc|Sk|So|Z|Zs|Zl|Zp|C|Cc|Cf"
+)
+# Those that models and people write; the standard's list is longer.
+_PROPERTIES: Final = (
+    "Any|ASCII|Alphabetic|Alpha|Assigned|ASCII_Hex_Digit|Cased|Dash|Diacritic|Emoji|Hex_Digit|ID_Continue"
+    "|ID_Start|Ideographic|Lowercase|Lower|Math|Uppercase|Upper|White_Space|XID_Continue|XID_Start"
+)
+_SCRIPTS: Final = (
+    "Arabic|Armenian|Bengali|Cyrillic|Devanagari|Ethiopic|Georgian|Greek|Gujarati|Gurmukhi|Han|Hangul|Hebrew"
+    "|Hiragana|Kannada|Katakana|Khmer|Lao|Latin|Malayalam|Mongolian|Myanmar|Sinhala|Tamil|Telugu|Thai|Tibetan"
+)
+
+_HEX: Final = "[0-9A-Fa-f]"
+#: Escapes that may stand anywhere but for one character: classes.
+_CLASS_ESCAPE: Final = (
+    rf"\\(?:[dDsSwW]|[pP]\{{(?:(?:(?:General_Category|gc)=)?(?:{_CATEGORIES})|{_PROPERTIES}"
+    rf"|(?:Script|sc|Script_Extensions|scx)=(?:{_SCRIPTS}))\}})"
+)
+#: Escapes for one character.
+_CHARACTER_ESCAPE: Final = (
+    rf"\\(?:[fnrtv]|c[A-Za-z]|0|x{_HEX}{{2}}|u{_HEX}{{4}}|u\{{0*(?:10{_HEX}{{4}}|{_HEX}{{1,5}})\}}"
+    r"|[\^$\\.*+?()\[\]\{\}\|/])"
+)
+_CHARACTER: Final = r"[^\^$\\.*+?()\[\]\{\}\|]"
+_GROUP_NAME: Final = r"[$A-Z_a-z][$A-Z_a-z0-9]*"
+
+
+def regex(encoding: Encoding) -> Lexeme:
+    """Patterns that are valid in Unicode mode, within the bounds of this module."""
+
+    def compiled(pattern: str) -> Lexeme:
+        return compile_regex(pattern, encoding=encoding)
+
+    simple = union(
+        compiled(rf"\.|{_CHARACTER}|{_CLASS_ESCAPE}|{_CHARACTER_ESCAPE}"), _character_class(encoding)
+    )
+    boundary = compiled(r"[\^$]|\\[bB]")
+    quantifier = _quantifier(encoding)
+    close, bar = encoding.text(")"), encoding.text("|")
+    disjunction = star(union(boundary, concat(simple, optional(quantifier)), bar))
+    for _ in range(_DEPTH):
+        group = concat(compiled(rf"\((?:\?:|\?<{_GROUP_NAME}>)?"), disjunction, close)
+        look = concat(compiled(r"\(\?<?[=!]"), disjunction, close)
+        atom = concat(union(simple, group), optional(quantifier))
+        disjunction = star(union(boundary, look, atom, bar))
+    named_twice = compiled(r"[^]*\(\?<[^=!][^]*\(\?<[^=!][^]*")
+    # \0 must not be followed by a digit. This also refuses an escaped backslash before such digits.
+    octal = compiled(r"[^]*\\0[0-9][^]*")
+    return difference(disjunction, union(named_twice, octal))
+
+
+def _quantifier(encoding: Encoding) -> Lexeme:
+    """``*``, ``+``, ``?`` and counts, lazy or not."""
+    ordered = "|".join(f"{low},{_at_least(low)}" for low in range(100))
+    return compile_regex(rf"(?:[*+?]|\{{(?:[0-9]+,?|{ordered})\}})\??", encoding=encoding)
+
+
+def _at_least(low: int) -> str:
+    """Pattern of the numbers from ``low`` (below 100) on, without leading zeros."""
+    tens, ones = divmod(low, 10)
+    if low < 10:
+        return f"(?:[{ones}-9]|[1-9][0-9]+)"
+    more_tens = f"|[{tens + 1}-9][0-9]" if tens < 9 else ""
+    return f"(?:{tens}[{ones}-9]{more_tens}|[1-9][0-9]{{2,}})"
+
+
+def _character_class(encoding: Encoding) -> Lexeme:
+    """``[...]``: members, ranges with their ends in order, and a hyphen first or last."""
+    special = tuple((ord(char), ord(char)) for char in "-\\]^")
+    member = subtract(ALL, special)
+    hyphen = encoding.text("-")
+    ranges = [
+        concat(encoding.text(chr(char)), hyphen, encoding.chars(subtract(member, ((0, char - 1),))))
+        for char in range(0x20, 0x7F)
+        if chr(char) not in "-\\]^"
+    ]
+    escape = compile_regex(rf"{_CLASS_ESCAPE}|{_CHARACTER_ESCAPE}|\\[b\-]", encoding=encoding)
+    items = star(union(encoding.chars(member), *ranges, escape))
+    opening = compile_regex(r"\[\^?-?", encoding=encoding)
+    return concat(opening, items, optional(hyphen), encoding.text("]"))
