@@ -80,10 +80,14 @@ class ByteTrie:
 
     def reachable(self, root: Ref) -> list[Ref]:
         """The nodes of one character's trie, root first."""
-        found = [root]
-        for ref in found:
-            found += [child for _, _, child in self.rows[ref] if child >= 0 and child not in found]
-        return list(dict.fromkeys(found))
+        found = {root}
+        order = [root]
+        for ref in order:
+            for _, _, child in self.rows[ref]:
+                if child >= 0 and child not in found:
+                    found.add(child)
+                    order.append(child)
+        return order
 
     def _block(self, number: int, level: int, intervals: tuple[Interval, ...]) -> Ref:
         form = self._forms[number]

@@ -21,6 +21,7 @@ from .look import NeedsAutomaton, compile_look
 from .look_automaton import compile_automaton
 from .lower import lower
 from .rust import parse_rust
+from .simplify import prefixes_tested, simplified
 from .tree import ANY, EPSILON, Chars, Concat, Look, Node, Repeat, Union, repetition, sequence
 
 __all__ = ["compile_regex", "parse_regex"]
@@ -93,10 +94,12 @@ def _lower(tree: Node, encoding: Encoding, pattern: str) -> Lexeme:
     if not tree.has_look:
         return lower(tree, encoding)
     try:
-        return compile_look(tree, encoding)
-    except NeedsAutomaton:
-        pass
-    try:
+        tree = simplified(tree)
+        for version in (tree, prefixes_tested(tree)):
+            try:
+                return compile_look(version, encoding) if version.has_look else lower(version, encoding)
+            except NeedsAutomaton:
+                pass
         return compile_automaton(tree, encoding)
     except LimitExceeded as limit:
         raise LimitExceeded(

@@ -33,7 +33,7 @@ from ..lexeme import (
 from .charset import ALL, Ranges, intersect, invert, subtract, unite
 from .encoding import Encoding, either, joined
 from .lower import lower
-from .simplify import at_edge, simplified
+from .simplify import at_edge
 from .tree import ANY, Chars, Concat, Look, Node, Repeat, Union, repetition, sequence
 from .tree import EPSILON as EPSILON_NODE
 from .walk import every_node, run
@@ -81,7 +81,6 @@ class _Compiler:
         self.n_contexts = len(self._kinds) + 1
         self._memo: dict[tuple[Any, ...], Lexeme] = {}
         self._endings_ahead: dict[tuple[str, Ranges, bool], Node] = {}
-        self._simple: dict[Node, Node] = {}
         self._endings: dict[tuple[Node, Ranges], Node] = {}
         self._interned: dict[tuple[Any, ...], Lexeme] = {}
         self._nullable: dict[Lexeme, bool] = {EPSILON: True, EMPTY: False, _ANYTHING: True}
@@ -109,10 +108,7 @@ class _Compiler:
         return found
 
     def _either(self, parts: Sequence[Lexeme]) -> Lexeme:
-        kept: list[Lexeme] = []
-        for part in parts:
-            if part is not EMPTY and part not in kept:
-                kept.append(part)
+        kept = [part for part in dict.fromkeys(parts) if part is not EMPTY]
         if _ANYTHING in kept:
             return _ANYTHING
         if len(kept) < 2:
@@ -197,13 +193,9 @@ class _Compiler:
         return found
 
     def _sequence(self, node: Concat, context: int, rests: _Rests) -> _TableStep:
-        simple = self._simple.get(node)
-        if simple is None:
-            simple = self._simple[node] = simplified(node)
-        parts = simple.parts if isinstance(simple, Concat) else (simple,)
-        for part in reversed(parts[1:]):
+        for part in reversed(node.parts[1:]):
             rests = yield self._at_all(part, rests)
-        found: Lexeme = yield self.compile(parts[0], context, rests)
+        found: Lexeme = yield self.compile(node.parts[0], context, rests)
         return found
 
     def _at_all(self, node: Node, rests: _Rests) -> Generator[Any, Lexeme, _Rests]:

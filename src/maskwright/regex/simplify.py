@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, Final
 
+from ..errors import LimitExceeded
 from .charset import Ranges, intersect, invert
 from .tree import (
     ANY,
@@ -22,21 +23,73 @@ from .tree import (
     Repeat,
     Union,
     alternatives,
+    negation,
     repetition,
     sequence,
 )
 from .walk import run
 
-__all__ = ["at_edge", "simplified"]
+__all__ = ["at_edge", "prefixes_tested", "simplified"]
 
 #: Sequences that one sequence may be split into (three word boundaries).
 _MAX_SPLIT: Final = 8
+#: Parts copied for one sequence of optional parts; the copies grow with the square of their number.
+_MAX_COPIES: Final = 100_000
 
 
-def simplified(node: Concat) -> Node:
-    """An equal node: plain neighbours grouped, one-character tests moved into them."""
+def simplified(root: Node) -> Node:
+    """An equal tree: plain neighbours grouped, one-character tests moved into them."""
+    found: Node = run(_simplified(root, {}))
+    return found
+
+
+def _simplified(node: Node, memo: dict[Node, Node]) -> Generator[Any, Node, Node]:
+    if not node.has_look:
+        return node
+    found = memo.get(node)
+    if found is None:
+        found = memo[node] = yield _rebuilt(node, memo)
+    return found
+
+
+def _rebuilt(node: Node, memo: dict[Node, Node]) -> Generator[Any, Node, Node]:
+    if isinstance(node, Concat | Union):
+        parts: list[Node] = []
+        for part in node.parts:
+            parts.append((yield _simplified(part, memo)))
+        return _in_sequence(parts) if isinstance(node, Concat) else alternatives(parts)
+    if isinstance(node, Repeat):
+        return repetition((yield _simplified(node.body, memo)), node.low, node.high)
+    if isinstance(node, Look):
+        return Look((yield _simplified(node.body, memo)), behind=node.behind, negative=node.negative)
+    return node
+
+
+def prefixes_tested(tree: Node) -> Node:
+    """An equal tree, in which look-behinds with only plain parts before them are intersections.
+
+    The tree is matched from the start of the subject, so what stands before such a look-behind is all
+    that it can see.
+    """
+    if not isinstance(tree, Concat):
+        return tree
+    before: list[Node] = []
+    parts = list(tree.parts)
+    any_text = repetition(ANY, 0, None)
+    for place, part in enumerate(parts):
+        if isinstance(part, Look) and part.behind and not part.body.has_look:
+            seen = sequence([any_text, part.body])
+            before = [And((sequence(before), negation(seen) if part.negative else seen))]
+        elif part.has_look:
+            return Concat((*before, *parts[place:])) if before else tree
+        else:
+            before.append(part)
+    return sequence(before)
+
+
+def _in_sequence(parts: list[Node]) -> Node:
     options: list[list[Node]] = [[]]
-    for part in node.parts:
+    for part in _flat(sequence(parts)):
         choices: tuple[Node, ...] = (part,)
         if isinstance(part, Union) and len(options) * len(part.parts) <= _MAX_SPLIT:
             choices = part.parts if all(map(_only_tests, part.parts)) else choices
@@ -76,6 +129,7 @@ def _absorbed(parts: list[Node]) -> Node:
             if _is_never(part):
                 return NEVER
         out.append(part)
+    # Not `sequence`, which would take the groups apart again.
     return out[0] if len(out) == 1 else Concat(tuple(out))
 
 
@@ -132,6 +186,12 @@ def _at_edge(node: Node, kind: Ranges, last: bool) -> Generator[Any, Node, Node]
             edge = yield _at_edge(node.parts[place], kind, last)
             rest = node.parts[:place] if last else node.parts[place + 1 :]
             options.append(sequence([*rest, edge] if last else [edge, *rest]))
+            if len(options) * len(node.parts) > _MAX_COPIES:
+                raise LimitExceeded(
+                    "too many optional parts stand beside a look-around",
+                    resource="copied parts",
+                    limit=_MAX_COPIES,
+                )
             if not node.parts[place].nullable:
                 break
         return alternatives(options)
