@@ -197,7 +197,8 @@ def _view(array: Any, role: str) -> _View:
             f"the {role} must have 1 or 2 dimensions, not shape {view.shape}",
             hint="pass the logits of the last position: (batch, vocabulary)",
         )
-    if not aligned or (view.width > 1 and view.strides[-1] != 1):
+    # The strides of an array without elements, or with rows of one, mean nothing.
+    if not aligned or (view.width > 1 and view.n_rows > 0 and view.strides[-1] != 1):
         raise BitmaskError(
             f"the elements of a row of the {role} are not contiguous (strides {view.strides})",
             hint="mask the contiguous array that this is a view of, or a contiguous copy",

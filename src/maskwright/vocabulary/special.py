@@ -56,11 +56,11 @@ _SQUARE = re.compile(r"\[/?[A-Za-z][A-Za-z0-9_]*\]")
 _HALF_BARRED = re.compile(r"<\|[^<>|\s]+>|<[^<>|\s]+\|>")
 
 # Some vocabularies add HTML tags as ordinary text pieces: a model writes them, nothing reads them.
-_HTML_TAGS: Final[frozenset[str]] = frozenset(
-    "a abbr b blockquote body br button caption code col dd del div dl dt em footer form h1 h2 h3 h4 h5 h6 "
-    "head header hr html i img input label li link main meta nav ol option p pre q script section select "
-    "small span strike strong style sub summary sup table tbody td textarea tfoot th thead title tr tt u ul "
-    "video".split()
+_HTML_TAG = re.compile(
+    r"a|abbr|b|blockquote|body|br|button|caption|code|col|dd|del|div|dl|dt|em|footer|form|h[1-6]|head|header"
+    r"|hr|html|i|img|input|label|li|link|main|meta|nav|ol|option|p|pre|q|script|section|select|small|span"
+    r"|strike|strong|style|sub|summary|sup|table|tbody|td|textarea|tfoot|th|thead|title|tr|tt|u|ul|video",
+    re.IGNORECASE,
 )
 
 
@@ -75,7 +75,7 @@ def is_marker(text: str) -> bool:
     """
     angled = _ANGLED.fullmatch(text)
     if angled is not None:
-        return angled[1].rstrip("/").lower() not in _HTML_TAGS
+        return _HTML_TAG.fullmatch(angled[1].rstrip("/")) is None
     return any(shape.fullmatch(text) is not None for shape in (_BARRED, _HALF_BARRED, _SQUARE))
 
 

@@ -85,7 +85,7 @@ def _read_document(document: Mapping[str, Any]) -> VocabularySource:
             if 0 <= entry["rank"] < n_ranked:
                 ranked[entry["rank"]] = base64.b64decode(entry["token_bytes"], validate=True)
         names = _special_names(document.get("special_tokens"), n_special)
-    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+    except (LookupError, TypeError, ValueError, binascii.Error) as error:
         raise VocabularyError(
             f"the tekken vocabulary is malformed: {type(error).__name__}: {error}",
             hint="it needs 'config' and 'vocab' as in a published tekken.json",
@@ -98,7 +98,10 @@ def _special_names(listed: Any, n_special: int) -> list[str]:
     if listed is None:
         names[: len(_UNLISTED)] = _UNLISTED[:n_special]
     for entry in listed or []:
-        names[int(entry["rank"])] = str(entry["token_str"])
+        rank = int(entry["rank"])
+        if not 0 <= rank < n_special:
+            raise IndexError(f"special token rank {rank}, of {n_special}")
+        names[rank] = str(entry["token_str"])
     return names
 
 

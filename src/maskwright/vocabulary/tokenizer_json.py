@@ -63,14 +63,12 @@ def read_document(document: Mapping[str, Any]) -> VocabularySource:
     added = [_added_token(entry) for entry in document.get("added_tokens") or []]
     special = {token_id for text, token_id, flagged in added if flagged or is_marker(text)}
     added_ids = {token_id for _, token_id, _ in added}
-    decoded = tokens_by_id(
-        [
-            *((spelling.decode(token), token_id) for token, token_id in vocabulary if token_id not in added_ids),
-            *((_added_bytes(text, token_id in special, spelling), token_id) for text, token_id, _ in added),
-        ]
-    )
+    pairs = [
+        (spelling.decode(token), token_id) for token, token_id in vocabulary if token_id not in added_ids
+    ]
+    pairs += [(_added_bytes(text, token_id in special, spelling), token_id) for text, token_id, _ in added]
     return VocabularySource(
-        decoded=decoded,
+        decoded=tokens_by_id(pairs),
         vocab_type=spelling.vocab_type,
         special_token_ids=special,
         stop_token_ids=chat_end_ids((text, token_id) for text, token_id, _ in added if token_id in special),
