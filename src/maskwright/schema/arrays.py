@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import LimitExceeded
 from ..rules import Alt, Call, Expr, Lex, Repeat, Rule, Seq
-from .shapes import ArrayShape, Count, Obligations
+from .shapes import ArrayShape, Count, Obligations, cut_array
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -24,14 +24,20 @@ _MAX_SEARCH: Final = 20_000
 
 
 def is_possible(builder: Builder, shape: ArrayShape) -> bool:
-    """Whether some array has the shape."""
-    if shape.high is not None and shape.high < shape.low:
+    """Whether some array has the shape; looks at positions only as far as it must."""
+    low = shape.low
+    if shape.high is not None and shape.high < low:
         return False
     if shape.unique is not None:
         from .unique import unique_is_possible
 
-        return unique_is_possible(builder, shape)
-    return not shape.counts or _Counting(builder, shape, 0).can_finish(0, _zeros(shape))
+        if not unique_is_possible(builder, shape):
+            return False
+    if shape.counts:
+        return _Counting(builder, shape, 0).can_finish(0, _zeros(shape))
+    if not all(map(builder.satisfiable, shape.prefix[:low])):
+        return False
+    return low <= len(shape.prefix) or builder.satisfiable(shape.rest)
 
 
 def array_expr(builder: Builder, shape: ArrayShape, depth: int) -> Expr | None:
@@ -44,7 +50,7 @@ def array_expr(builder: Builder, shape: ArrayShape, depth: int) -> Expr | None:
         return unique_expr(builder, shape, depth)
     if shape.counts:
         return _Counting(builder, shape, depth).expr()
-    return _plain(builder, shape, depth)
+    return _plain(builder, cut_array(builder, shape), depth)
 
 
 def _plain(builder: Builder, shape: ArrayShape, depth: int) -> Expr:

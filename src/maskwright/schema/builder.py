@@ -26,7 +26,7 @@ from .objects import object_expr
 from .options import SchemaOptions
 from .report import Report, Status
 from .satisfiable import Satisfiability
-from .shapes import ArrayShape, ObjectShape, Obligations, array_shape, object_shapes
+from .shapes import ArrayShape, Obligations, ObjectShape, array_shape, object_shapes, prune_object
 from .spelling import layout_of
 from .strings import string_lexeme
 from .values import ANY, ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, type_bit
@@ -307,8 +307,8 @@ class Builder:
             self._refuse_excluded(branch, OBJECT)
         if not (branch.objects or branch.required or branch.lacks):
             return [self.layout.any_object(depth)]
-        found = [object_expr(self, shape, depth) for shape in self.objects_of(branch)]
-        return [expr for expr in found if expr is not None]
+        shapes = [prune_object(self, shape) for shape in self.objects_of(branch)]
+        return [object_expr(self, shape, depth) for shape in shapes if shape is not None]
 
     def _refuse_excluded(self, branch: Branch, kind: int) -> None:
         name = "arrays" if kind == ARRAY else "objects"

@@ -157,7 +157,7 @@ class Documents:
 
     def resolve_dynamic(self, node: Node, ref: str) -> Node:
         """The node that ``$dynamicRef`` leads to in the node's dynamic scope."""
-        uri, fragment = _split(node.resource.uri, ref)
+        fragment = _split(node.resource.uri, ref)[1]
         first = self.resolve(node, ref, "$dynamicRef")
         schema = first.schema
         if not isinstance(schema, dict) or schema.get("$dynamicAnchor") != fragment or not fragment:

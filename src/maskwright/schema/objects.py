@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["any_order_expr", "object_expr"]
 
 
-def object_expr(builder: Builder, shape: ObjectShape, depth: int) -> Expr | None:
-    """The expression for the objects of a shape, or None if there are none."""
+def object_expr(builder: Builder, shape: ObjectShape, depth: int) -> Expr:
+    """The expression for the objects of a pruned shape, which holds some."""
     layout = builder.layout
     _check_distinct(shape)
     inner = layout.below(depth)

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import SchemaError
 from ..lexeme import Op
+from .arrays import is_possible
 from .branches import AnyOf, Branch
 from .emptiness import is_empty
 from .finite import value_meets
 from .numeric import numbers_lexeme
-from .shapes import ArrayShape, ObjectShape, Obligations
+from .shapes import Obligations, holds_object
 from .values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
 
 if TYPE_CHECKING:
@@ -114,23 +115,13 @@ class Satisfiability:
             lexeme = numbers_lexeme(branch, builder.options.integer_spelling, builder.report)
             if lexeme.op is not Op.EMPTY:
                 return True
-        if types & ARRAY and (not branch.arrays or self.array(builder.array_of(branch))):
+        if types & ARRAY and (not branch.arrays or is_possible(builder, builder.array_of(branch))):
             return True
         if types & OBJECT:
             if not (branch.objects or branch.required or branch.lacks):
                 return True
-            return any(map(self.object, builder.objects_of(branch)))
+            return any(holds_object(builder, shape) for shape in builder.objects_of(branch))
         return False
-
-    def array(self, shape: ArrayShape) -> bool:
-        """Whether the shape holds some array."""
-        from .arrays import is_possible
-
-        return is_possible(self._builder, shape)
-
-    def object(self, shape: ObjectShape) -> bool:
-        """Whether the shape holds some object: its making has checked that already."""
-        return True
 
     def conflict(self, node: Node) -> SchemaError:
         """The error for a root that no value meets, with what contradicts what as far as it is plain."""

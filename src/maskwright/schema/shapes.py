@@ -8,7 +8,7 @@ patterns. What is decided here: ``unevaluated*``, ``strict_mode``, ``propertyNam
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from ..errors import LimitExceeded
@@ -148,7 +148,6 @@ def array_shape(builder: Builder, branch: Branch, *, strict: bool) -> ArrayShape
     if strict and any(group[2] for group in groups) and all(group[1] is None for group in groups):
         listed = max(len(group[0]) for group in groups)
         shape.high = listed if shape.high is None else min(shape.high, listed)
-    _cut_array(builder, shape)
     return shape
 
 
@@ -162,20 +161,19 @@ def _at(groups: list[tuple[list[Obligations], Obligations | None, bool]], index:
     return merged
 
 
-def _cut_array(builder: Builder, shape: ArrayShape) -> None:
-    """No item can stand where its obligations cannot be met, and none behind it."""
-    if shape.high is not None and shape.high < shape.low:
-        return
-    for index, obligations in enumerate(shape.prefix):
-        if shape.high is not None and index >= shape.high:
-            break
+def cut_array(builder: Builder, shape: ArrayShape) -> ArrayShape:
+    """The shape that ends before the first position whose obligations cannot be met."""
+    high = shape.high
+    if high is not None and high < shape.low:
+        return shape
+    prefix = shape.prefix if high is None else shape.prefix[:high]
+    for index, obligations in enumerate(prefix):
         if not builder.satisfiable(obligations):
-            shape.high = index
+            prefix, high = prefix[:index], index
             break
-    if (shape.high is None or shape.high > len(shape.prefix)) and not builder.satisfiable(shape.rest):
-        shape.high = len(shape.prefix)
-    if shape.high is not None and len(shape.prefix) > max(shape.high, 0):
-        del shape.prefix[max(shape.high, 0) :]
+    if (high is None or high > len(prefix)) and not builder.satisfiable(shape.rest):
+        high = len(prefix)
+    return replace(shape, prefix=prefix, high=high)
 
 
 def _unevaluated_items(
@@ -287,7 +285,7 @@ def object_shapes(builder: Builder, branch: Branch, *, strict: bool) -> list[Obj
     for name in known:
         required = name in branch.required
         obligations = None if name in branch.lacks else _named(builder, merged, name)
-        if obligations is not None and builder.satisfiable(obligations):
+        if obligations is not None:
             members.append(Member(name, obligations, required))
         elif required:
             return []
@@ -296,14 +294,43 @@ def object_shapes(builder: Builder, branch: Branch, *, strict: bool) -> list[Obj
     shapes = [shape]
     for has in merged.has:
         shapes = [wider for one in shapes for wider in _with_member(builder, merged, one, has)]
-    return [one for one in shapes if _is_possible(one)]
+    return shapes
 
 
-def _is_possible(shape: ObjectShape) -> bool:
-    n_needed = sum(member.required for member in shape.members) + len(shape.musts)
+def prune_object(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
+    """The shape without members that can have no value; None if it holds no object."""
+    members: list[Member] = []
+    n_needed = len(shape.musts)
+    for member in shape.members:
+        if builder.satisfiable(member.obligations):
+            members.append(member)
+            n_needed += member.required
+        elif member.required:
+            return None
+    if not all(builder.satisfiable(must.obligations) for must in shape.musts):
+        return None
+    cells = [cell for cell in shape.cells if builder.satisfiable(cell.obligations)]
     if shape.high is not None and (shape.high < n_needed or shape.high < shape.low):
+        return None
+    if not cells and not shape.musts and len(members) < shape.low:
+        return None
+    return replace(shape, members=members, cells=cells)
+
+
+def holds_object(builder: Builder, shape: ObjectShape) -> bool:
+    """Whether the shape holds some object; looks at optional members only as far as it must."""
+    needed = [member.obligations for member in shape.members if member.required]
+    needed.extend(must.obligations for must in shape.musts)
+    if shape.high is not None and (shape.high < len(needed) or shape.high < shape.low):
         return False
-    return bool(shape.cells or shape.musts) or len(shape.members) >= shape.low
+    if not all(map(builder.satisfiable, needed)):
+        return False
+    if len(needed) >= shape.low:
+        return True
+    if any(builder.satisfiable(cell.obligations) for cell in shape.cells):
+        return True
+    spare = sum(not m.required and builder.satisfiable(m.obligations) for m in shape.members)
+    return len(needed) + spare >= shape.low
 
 
 def _named(builder: Builder, merged: _Object, name: str) -> Obligations | None:
@@ -346,9 +373,7 @@ def _cells(builder: Builder, merged: _Object, known: list[str], closes: bool) ->
         for group in groups:
             if group.rest is not None:
                 obligations |= builder.obligations(group.rest)
-        if not builder.satisfiable(obligations) or (merged.names and is_empty(key)):
-            return []
-        return [Cell(key, obligations)]
+        return [] if merged.names and is_empty(key) else [Cell(key, obligations)]
     places = {pattern: group.node for group in groups for pattern, _ in group.patterns}
     found: list[Cell] = []
     parts: list[tuple[Lexeme, frozenset[str]]] = [(_open_keys(builder, merged, known), frozenset())]
@@ -369,7 +394,7 @@ def _cells(builder: Builder, merged: _Object, known: list[str], closes: bool) ->
             )
     for key, matched in parts:
         owed = _cell_obligations(builder, groups, matched, closes)
-        if owed is not None and builder.satisfiable(owed):
+        if owed is not None:
             found.append(Cell(key, owed))
     return found
 
@@ -404,34 +429,24 @@ def _open_keys(builder: Builder, merged: _Object, known: list[str]) -> Lexeme:
 def _with_member(builder: Builder, merged: _Object, shape: ObjectShape, has: HasMember) -> list[ObjectShape]:
     """All ways in which a shape can have a member that `has` asks for."""
     found: list[ObjectShape] = []
-    value: Obligations = (
-        frozenset() if has.value is None else builder.cleaned([builder.obligation(has.value)])
-    )
+    value: Obligations = frozenset() if has.value is None else builder.cleaned([has.value])
     for index, member in enumerate(shape.members):
-        if not _name_fits(builder, has, member.name):
-            continue
-        owed = member.obligations | value
-        if builder.satisfiable(owed):
+        if _name_fits(builder, has, member.name):
             members = list(shape.members)
-            members[index] = Member(member.name, owed, True)
-            found.append(
-                ObjectShape(members, shape.known, shape.cells, shape.low, shape.high, has.node, shape.musts)
-            )
+            members[index] = Member(member.name, member.obligations | value, True)
+            found.append(replace(shape, members=members, place=has.node))
     for cell in shape.cells:
         key = _cut_key(builder, has, cell.key)
-        owed = cell.obligations | value
-        if not is_empty(key) and builder.satisfiable(owed):
-            musts = [*shape.musts, Cell(key, owed)]
-            found.append(
-                ObjectShape(shape.members, shape.known, shape.cells, shape.low, shape.high, has.node, musts)
-            )
+        if not is_empty(key):
+            musts = [*shape.musts, Cell(key, cell.obligations | value)]
+            found.append(replace(shape, musts=musts, place=has.node))
     return found
 
 
 def _name_fits(builder: Builder, has: HasMember, name: str) -> bool:
     if has.pattern is not None and not _matches(builder, has.pattern, has.node, name):
         return False
-    if has.name is not None and not builder.meets(builder.cleaned([builder.obligation(has.name)]), name):
+    if has.name is not None and not builder.meets(builder.cleaned([has.name]), name):
         return False
     for group in has.outside:
         if name in group.named:
@@ -447,7 +462,7 @@ def _cut_key(builder: Builder, has: HasMember, key: Lexeme) -> Lexeme:
     if has.pattern is not None:
         parts.append(json_string(pattern_lexeme(has.pattern, encoding, has.node, "patternProperties")))
     if has.name is not None:
-        parts.append(builder.all_strings(builder.cleaned([builder.obligation(has.name)])))
+        parts.append(builder.all_strings(builder.cleaned([has.name])))
     for group in has.outside:
         for pattern, _ in group.patterns:
             text = json_string(pattern_lexeme(pattern, encoding, group.node, "patternProperties"))
