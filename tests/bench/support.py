@@ -8,6 +8,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from maskwright.cli.bench.engines import Engine, Refused, SchemaOptions, Stepper
 from maskwright.cli.bench.vocabularies import BenchVocabulary
 
@@ -26,9 +29,9 @@ class EnumEngine(Engine):
             raise Refused(f"unimplemented: {sorted(schema)}")
         return [member.encode() for member in schema["enum"]]
 
-    def start(self, compiled: Any) -> Stepper:
+    def start(self, compiled: Any, words: NDArray[np.int32] | None = None) -> Stepper:
         written = bytearray()
-        words = self.new_words(self.vocabulary)[0]
+        words = self.new_words(self.vocabulary)[0] if words is None else words
 
         def legal(token_id: int) -> bool:
             if token_id == self.vocabulary.stop_id:

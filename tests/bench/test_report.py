@@ -33,6 +33,7 @@ def results(tmp_path: Path) -> Results:
         "sample": 2,
         "seed": 1,
         "time_limit_s": 10,
+        "clock": "cpu",
         "overhead": {"fill_mean_ns": 60, "fill_p50_ns": 55, "accept_mean_ns": 50, "accept_p50_ns": 45},
     }
     one = _walk(True, True, [1000, 3000], [500, 500])
@@ -73,6 +74,8 @@ def test_the_report_has_the_ratio_to_the_first_engine(results: Results) -> None:
     text = render(results)
     assert "b / a" in text
     assert "seed 1" in text
+    assert "processor time" in text
+    assert "| s1       |       5.00 |        2 |       3.50 | instance 0, token 1 |" in text
     first_mask = text.split("### Time to first mask, cold")[1].split("###")[0]
     row = next(line for line in first_mask.splitlines() if line.startswith("| a "))
     assert "8.00" in row

@@ -109,7 +109,7 @@ def make_handler(
     kept = [row for row in rows if all(grammars[row.name] is not None for grammars in compiled.values())]
     if not kept:
         raise datasets.DataError("there is no schema that all the engines take")
-    return partial(_answer, prepared, compiled, kept, n_steps)
+    return partial(_answer, vocabulary, prepared, compiled, kept, n_steps)
 
 
 def _try(engine: Engine, row: _Row) -> Any:
@@ -128,6 +128,7 @@ def _try(engine: Engine, row: _Row) -> Any:
 
 
 def _answer(
+    vocabulary: vocabularies.BenchVocabulary,
     prepared: dict[str, Engine],
     grammars: dict[str, dict[str, Any]],
     rows: Sequence[_Row],
@@ -139,7 +140,10 @@ def _answer(
     compiled = grammars[job.engine]
     batch = engine.batch([compiled[row.name] for row in chosen], job.threads)
     native = batch is not None
-    steppers, fill = batch or _loop([engine.start(compiled[row.name]) for row in chosen])
+    words = engine.new_words(vocabulary, job.n_rows)
+    steppers, fill = batch or _loop(
+        [engine.start(compiled[row.name], mask) for row, mask in zip(chosen, words, strict=True)]
+    )
     with quiet():
         seconds = _walk_all(steppers, fill, chosen, n_steps)
     per_row = np.array(seconds) / job.n_rows

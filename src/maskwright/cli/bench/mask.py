@@ -23,7 +23,7 @@ from typing import Any
 from . import datasets, engines, report, vocabularies
 from .engines import SchemaOptions
 from .machine import describe, resident_mb
-from .walk import Instance, harness_overhead_ns, run_pass
+from .walk import CLOCKS, Instance, harness_overhead_ns, run_pass, use_clock
 from .workers import Failure, run_jobs
 
 __all__ = ["add_arguments", "run"]
@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sample", type=int, default=600, help="number of schemas, 0 for all (default 600)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--clock", choices=tuple(CLOCKS), default="wall", help="what is measured")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one schema and engine")
     parser.add_argument("--out", type=Path, default=Path("results/mask"), help="folder of the results")
     parser.add_argument("--report-only", action="store_true", help="report the raw results already in --out")
@@ -65,6 +66,7 @@ def run(args: argparse.Namespace) -> str:
 
 def _measure(args: argparse.Namespace, raw: Path) -> None:
     specs = engines.parse_names(args.engines)
+    use_clock(args.clock)
     sample = datasets.draw_sample(datasets.read_maskbench(args.data), args.sample, args.seed)
     head = {
         "kind": "run",
@@ -74,9 +76,10 @@ def _measure(args: argparse.Namespace, raw: Path) -> None:
         "sample": len(sample),
         "seed": args.seed,
         "time_limit_s": args.time_limit,
+        "clock": args.clock,
         "overhead": harness_overhead_ns(),
     }
-    make = partial(make_handler, args.vocabulary, specs)
+    make = partial(make_handler, args.vocabulary, specs, args.clock)
     began = time.monotonic()
     with raw.open("w") as out:
         out.write(json.dumps(head) + "\n")
@@ -101,10 +104,11 @@ def _line(job: _Job, outcome: Any) -> dict[str, Any]:
     return {**line, **outcome}
 
 
-def make_handler(vocabulary_name: str, specs: Sequence[str]) -> Callable[[_Job], dict[str, Any]]:
+def make_handler(vocabulary_name: str, specs: Sequence[str], clock: str) -> Callable[[_Job], dict[str, Any]]:
     """In the worker: load the vocabulary, prepare all engines, return what answers a job."""
     import gc
 
+    use_clock(clock)
     vocabulary = vocabularies.load(vocabulary_name)
     prepared = {spec: engines.create(spec) for spec in specs}
     setup = {}

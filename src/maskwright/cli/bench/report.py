@@ -123,6 +123,8 @@ def render(results: Results) -> str:
         _times(results, lambda e: e.first_mask_us(limit, "warm")),
         "### Vocabulary set-up",
         _setup_table(results),
+        f"### Slowest of {next(iter(results.engines))}: schemas by total of mask + accept, cold",
+        _slowest(next(iter(results.engines.values()))),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -133,7 +135,8 @@ def _preface(results: Results) -> str:
     cost = head["overhead"]
     return (
         f"Masks on {head['sample']} schemas of MaskBench, seed {head['seed']}, {head['vocabulary']}\n\n"
-        f"{machine}. Engines interleaved schema by schema in one process, one thread. Compare ratios\n"
+        f"{machine}. Engines interleaved schema by schema in one process, one thread; "
+        f"{'processor' if head['clock'] == 'cpu' else 'wall'} time. Compare ratios\n"
         f"within this run, not the absolute figures. The harness's own share is included:\n"
         f"{cost['fill_p50_ns']:.0f} ns of each mask and {cost['accept_p50_ns']:.0f} ns of each accept "
         f"(p50; mean {cost['fill_mean_ns']:.0f} and {cost['accept_mean_ns']:.0f}).\n"
@@ -198,3 +201,22 @@ def _setup_table(results: Results) -> str:
             )
     header = ["engine", "version", "seconds", "MiB", "MiB for a schema, p99", "max"]
     return markdown(header, rows)
+
+
+def _slowest(engine: EngineResults, n: int = 10) -> str:
+    """The schemas that cost most, with their worst token: where to look first."""
+    rows = []
+    for name, line in engine.lines.items():
+        steps = [
+            ((fill + accept) / 1000, number_of_walk, position)
+            for number_of_walk, walk in enumerate(line.get("cold", {}).get("walks", ()))
+            for position, (fill, accept) in enumerate(zip(walk["fill_ns"], walk["accept_ns"], strict=False))
+        ]
+        if steps:
+            rows.append((sum(us for us, _, _ in steps), name, len(steps), max(steps)))
+    rows.sort(reverse=True)
+    cells = [
+        [name, number(total), str(n_tokens), number(worst), f"instance {walk}, token {position}"]
+        for total, name, n_tokens, (worst, walk, position) in rows[:n]
+    ]
+    return markdown(["schema", "total us", "tokens", "worst us", "where"], cells)

@@ -119,8 +119,14 @@ class Engine(ABC):
         return self.compile(schema, options)
 
     @abstractmethod
-    def start(self, compiled: Any) -> Stepper:
-        """A new sequence."""
+    def start(self, compiled: Any, words: NDArray[np.int32] | None = None) -> Stepper:
+        """A new sequence.
+
+        Args:
+            compiled: The grammar.
+            words: The mask row to write. By default one that `prepare` made and all sequences share,
+                as they do in a server: making a row is no part of starting a sequence.
+        """
 
     def matches(self, compiled: Any, text: bytes, stop_id: int) -> bool:
         """Whether the text is a whole match. Needs the vocabulary of single bytes."""
@@ -139,4 +145,6 @@ class Engine(ABC):
 
     def new_words(self, vocabulary: BenchVocabulary, rows: int = 1) -> NDArray[np.int32]:
         """Zeroed mask rows, shape (rows, words)."""
-        return np.zeros((rows, vocabulary.n_words), dtype=np.int32)
+        words = np.empty((rows, vocabulary.n_words), dtype=np.int32)
+        words[:] = 0  # touches the pages, which is nobody's time to first mask
+        return words

@@ -10,6 +10,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 import glrmask  # type: ignore[import-not-found,import-untyped,unused-ignore]
+import numpy as np
+from numpy.typing import NDArray
 
 from ..vocabularies import BenchVocabulary
 from .base import Engine, Refused, SchemaOptions, Stepper
@@ -24,7 +26,7 @@ class Glrmask(Engine):
     distribution: ClassVar[str] = "glrmask"
 
     def prepare(self, vocabulary: BenchVocabulary) -> None:
-        self._vocabulary = vocabulary
+        self._words = self.new_words(vocabulary)
         self._vocab = glrmask.Vocab.from_id_to_bytes({i: t for i, t in enumerate(vocabulary.tokens) if t})
         self._stop = glrmask.TokenSet([vocabulary.stop_id])
         # The first compile for a vocabulary builds the engine's tables, which is set-up, not compile time.
@@ -42,9 +44,9 @@ class Glrmask(Engine):
         # The library has no cache of its own; a server keeps the compiled constraint.
         return compiled
 
-    def start(self, compiled: Any) -> Stepper:
+    def start(self, compiled: Any, words: NDArray[np.int32] | None = None) -> Stepper:
         state = compiled.start()
-        words = self.new_words(self._vocabulary)[0]
+        words = self._words[0] if words is None else words
         return Stepper(partial(state.fill_mask, words), state.commit_token, words)
 
 

@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 import llguidance  # type: ignore[import-not-found,import-untyped,unused-ignore]
+import numpy as np
+from numpy.typing import NDArray
 
 from ..vocabularies import BenchVocabulary
 from .base import Batch, Engine, Refused, SchemaOptions, Stepper
@@ -23,6 +25,7 @@ class Llguidance(Engine):
 
     def prepare(self, vocabulary: BenchVocabulary) -> None:
         self._vocabulary = vocabulary
+        self._words = self.new_words(vocabulary)
         if vocabulary.huggingface is not None:
             self._tokenizer = llguidance.LLTokenizer(vocabulary.huggingface, eos_token=vocabulary.stop_id)
         else:
@@ -49,9 +52,9 @@ class Llguidance(Engine):
         # A copy shares the lexer's tables with the first request: the best that the library offers.
         return compiled.deep_copy()
 
-    def start(self, compiled: Any) -> Stepper:
+    def start(self, compiled: Any, words: NDArray[np.int32] | None = None) -> Stepper:
         matcher = compiled.deep_copy()
-        words = self.new_words(self._vocabulary)[0]
+        words = self._words[0] if words is None else words
         fill = partial(matcher.unsafe_compute_mask_ptr, words.ctypes.data, words.nbytes)
         return Stepper(fill, matcher.consume_token, words)
 

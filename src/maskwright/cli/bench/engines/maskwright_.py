@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 import maskwright
 
 from ..vocabularies import BenchVocabulary
@@ -22,6 +25,7 @@ class Maskwright(Engine):
 
     def prepare(self, vocabulary: BenchVocabulary) -> None:
         self._vocabulary = vocabulary
+        self._words = self.new_words(vocabulary)
         info = maskwright.TokenizerInfo(
             vocabulary.tokens,
             maskwright.VocabType.RAW,
@@ -45,10 +49,10 @@ class Maskwright(Engine):
         except maskwright.GrammarError as error:
             raise Refused(str(error)) from error
 
-    def start(self, compiled: Any) -> Stepper:
+    def start(self, compiled: Any, words: NDArray[np.int32] | None = None) -> Stepper:
         matcher = maskwright.GrammarMatcher(compiled)
-        words = self.new_words(self._vocabulary)
-        return Stepper(partial(matcher.fill_next_token_bitmask, words, 0), matcher.accept_token, words[0])
+        rows = self._words if words is None else words.reshape(1, -1)
+        return Stepper(partial(matcher.fill_next_token_bitmask, rows, 0), matcher.accept_token, rows[0])
 
     def matches(self, compiled: Any, text: bytes, stop_id: int) -> bool:
         matcher = maskwright.GrammarMatcher(compiled)

@@ -10,7 +10,9 @@ import json
 from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
 import outlines_core  # type: ignore[import-not-found,import-untyped,unused-ignore]
+from numpy.typing import NDArray
 from outlines_core.json_schema import build_regex_from_schema  # type: ignore[import-not-found,unused-ignore]
 
 from ..vocabularies import BenchVocabulary
@@ -26,7 +28,7 @@ class Outlines(Engine):
     distribution: ClassVar[str] = "outlines_core"
 
     def prepare(self, vocabulary: BenchVocabulary) -> None:
-        self._vocabulary = vocabulary
+        self._words = self.new_words(vocabulary)
         ids: dict[bytes, list[int]] = {}
         for token_id, token in enumerate(vocabulary.tokens):
             if token and token_id != vocabulary.stop_id:
@@ -42,9 +44,9 @@ class Outlines(Engine):
     def compile_again(self, schema: Any, options: SchemaOptions, compiled: Any) -> Any:
         return compiled  # a server keeps the index
 
-    def start(self, compiled: Any) -> Stepper:
+    def start(self, compiled: Any, words: NDArray[np.int32] | None = None) -> Stepper:
         guide = outlines_core.Guide(compiled)
-        words = self.new_words(self._vocabulary)[0]
+        words = self._words[0] if words is None else words
         fill = partial(guide.write_mask_into, words.ctypes.data, words.size, words.itemsize)
         return Stepper(fill, partial(guide.advance, return_tokens=False), words)
 

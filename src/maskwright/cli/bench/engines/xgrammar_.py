@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
 import xgrammar  # type: ignore[import-not-found,import-untyped,unused-ignore]
+from numpy.typing import NDArray
 
 from ..vocabularies import BenchVocabulary
 from .base import Batch, Engine, Refused, SchemaOptions, Stepper
@@ -28,6 +30,7 @@ class Xgrammar(Engine):
 
     def prepare(self, vocabulary: BenchVocabulary) -> None:
         self._vocabulary = vocabulary
+        self._words = self.new_words(vocabulary)
         info = xgrammar.TokenizerInfo(
             vocabulary.tokens,
             xgrammar.VocabType.RAW,
@@ -47,11 +50,11 @@ class Xgrammar(Engine):
         except Exception as error:  # the library raises several unrelated types
             raise Refused(str(error)) from error
 
-    def start(self, compiled: Any) -> Stepper:
+    def start(self, compiled: Any, words: NDArray[np.int32] | None = None) -> Stepper:
         matcher = xgrammar.GrammarMatcher(compiled)
-        words = self.new_words(self._vocabulary)
-        fill = partial(matcher.fill_next_token_bitmask, words, 0)
-        return Stepper(fill, matcher.accept_token, words[0])
+        rows = self._words if words is None else words.reshape(1, -1)
+        fill = partial(matcher.fill_next_token_bitmask, rows, 0)
+        return Stepper(fill, matcher.accept_token, rows[0])
 
     def matches(self, compiled: Any, text: bytes, stop_id: int) -> bool:
         matcher = xgrammar.GrammarMatcher(compiled)
