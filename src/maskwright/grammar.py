@@ -11,7 +11,7 @@ request that meets it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from .errors import GrammarError
 from .lexeme import literals
@@ -42,8 +42,8 @@ class Grammar:
 
     __slots__ = ("report", "root")
 
-    root: Final[Rule]
-    report: Final[Report | None]
+    root: Rule
+    report: Report | None
 
     def __init__(self, root: Rule, *, report: Report | None = None) -> None:
         if not isinstance(root, Rule):

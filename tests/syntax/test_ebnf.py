@@ -68,7 +68,7 @@ def test_text_is_valid_utf8_only():
         assert not accepts(root, bad)
 
 
-@settings(deadline=None, max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=grammar_texts())
 def test_random_grammars_mean_what_they_say(pair):
     text, twin = pair

@@ -23,7 +23,7 @@ def test_samples(sample):
         assert not accepts(root, text.encode()), text
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=grammar_texts())
 def test_random_grammars_mean_what_they_say(pair):
     text, twin = pair

@@ -34,7 +34,7 @@ def finishes(rule: Rule) -> bool:
     return rule in done
 
 
-@settings(deadline=None, max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(root=any_grammars())
 def test_the_language_stays_and_every_rule_finishes(root):
     if not finishes(root):

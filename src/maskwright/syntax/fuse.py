@@ -12,6 +12,10 @@ the end (or only at the start) of its options, is regular as well: by Arden's le
 the least solution of ``A = x A | y`` is ``x* y``. That is how grammars without ``*`` spell
 white space.
 
+A wide lexeme whose end is certain (a quoted string) ends a sequence: what follows becomes a lexeme
+of its own. Nothing is ambiguous at that point, and the state "inside a string" stays the same
+one at each place of the grammar, so that what the kernel knows about it is computed once.
+
 Sizes are capped: shared sub-expressions cost nothing in the kernel, but a lexeme repeats as a
 tree, and ``a ::= b b``, ``b ::= c c``, ... would double at each step.
 
@@ -21,18 +25,21 @@ size explodes on counted repetition, which lexemes hold as two numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from .. import lexeme as lexemes
 from ..lexeme import Lexeme, Op
 from ..rules import NOTHING, Alt, Call, Expr, Lex, Repeat, Rule, Seq
+from .shapes import Shapes
 from .walk import alt, body_of, calls_of, components, fold, repeat, seq
 
 __all__ = ["fuse"]
 
 MAX_SIZE: Final = 2000
 MAX_DEPTH: Final = 80
+#: A rule that is this many lexemes in a row, or fewer, is copied into its callers.
+MAX_ROW: Final = 8
 #: Literals count as one node whatever their length, so their length has a cap of its own (bytes).
 MAX_LITERAL: Final = 1 << 16
 
@@ -45,8 +52,14 @@ class _Regular(NamedTuple):
     depth: int = 1
 
 
-#: What an expression becomes: one lexeme, or an expression that has lexemes in it.
-_Fused = _Regular | Expr
+class _Row(NamedTuple):
+    """Lexemes one after another that are better kept apart."""
+
+    lexemes: tuple[_Regular, ...]
+
+
+#: What an expression becomes: one lexeme, several in a row, or an expression that has lexemes in it.
+_Fused = _Regular | _Row | Expr
 
 
 def fuse(root: Rule, *, max_size: int = MAX_SIZE) -> Rule:
@@ -65,7 +78,8 @@ def fuse(root: Rule, *, max_size: int = MAX_SIZE) -> Rule:
 class _Fuser:
     def __init__(self, max_size: int) -> None:
         self.max_size = max_size
-        self.regular: dict[Rule, _Regular] = {}
+        self.regular: dict[Rule, _Regular | _Row] = {}
+        self.shapes = Shapes()
         self.copies: dict[Rule, Rule] = {}
 
     def run(self, root: Rule) -> Rule:
@@ -75,8 +89,6 @@ class _Fuser:
                 self.copies[rule] = Rule(rule.name)
             for rule in members:
                 self.fuse_rule(rule)
-        if root in self.regular:
-            return Rule(root.name, Lex(self.regular[root].lexeme))
         return self.copies.get(root, root)
 
     def fuse_rule(self, rule: Rule) -> None:
@@ -86,11 +98,13 @@ class _Fuser:
             loop = _without_tail_call(body, rule) or _without_head_call(body, rule)
             if loop is not None:
                 looped = self.fold(loop)
-                if isinstance(looped, _Regular):
-                    self.regular[rule] = looped
+                if not calls_of(_expr(looped)):
+                    self.define(rule, looped)
                     return
-        fused = self.fold(body)
-        if isinstance(fused, _Regular):
+        self.define(rule, self.fold(body))
+
+    def define(self, rule: Rule, fused: _Fused) -> None:
+        if isinstance(fused, _Regular) or (isinstance(fused, _Row) and len(fused.lexemes) <= MAX_ROW):
             self.regular[rule] = fused
         self.copies[rule].define(_expr(fused))
 
@@ -113,7 +127,7 @@ class _Fuser:
 
     def sequence(self, parts: list[_Fused]) -> _Fused:
         runs: list[_Fused] = []
-        for part in parts:
+        for part in _opened(parts):
             joined = self.neighbours(runs[-1], part) if runs else None
             if joined is None:
                 runs.append(part)
@@ -121,14 +135,22 @@ class _Fuser:
                 runs[-1] = joined
         if not runs:
             return _Regular(lexemes.EPSILON, 0, 0)
-        return runs[0] if len(runs) == 1 else seq(map(_expr, runs))
+        if len(runs) == 1:
+            return runs[0]
+        regular = tuple(run for run in runs if isinstance(run, _Regular))
+        return _Row(regular) if len(regular) == len(runs) else seq(map(_expr, runs))
 
     def neighbours(self, first: _Fused, second: _Fused) -> _Regular | None:
         if not (isinstance(first, _Regular) and isinstance(second, _Regular)):
             return None
-        if _literal_length(first) + _literal_length(second) > MAX_LITERAL:
+        if _literal_length(first) + _literal_length(second) > MAX_LITERAL or self.ends_surely(first):
             return None
         return self.join([first, second], lambda pair: _concat(*pair))
+
+    def ends_surely(self, part: _Regular) -> bool:
+        """Whether this is wide and its end is certain, so that what follows is better kept apart."""
+        shape = self.shapes.of(part.lexeme)
+        return shape.wide and shape.prefix_free
 
     def choice(self, options: list[_Fused]) -> _Fused:
         regular = [option for option in options if isinstance(option, _Regular)]
@@ -161,7 +183,7 @@ class _Fuser:
         return united
 
     def repetition(self, body: _Fused, expr: Repeat) -> _Fused:
-        if isinstance(body, _Regular):
+        if isinstance(body, _Regular) and ((expr.low, expr.high) == (0, 1) or not self.ends_surely(body)):
             joined = self.join([body], lambda one: lexemes.repeat(one[0], expr.low, expr.high))
             if joined is not None:
                 return joined
@@ -182,7 +204,17 @@ class _Fuser:
         return _Regular(result, size, depth)
 
 
+def _opened(parts: Iterable[_Fused]) -> Iterator[_Fused]:
+    for part in parts:
+        if isinstance(part, _Row):
+            yield from part.lexemes
+        else:
+            yield part
+
+
 def _expr(fused: _Fused) -> Expr:
+    if isinstance(fused, _Row):
+        return seq(map(_expr, fused.lexemes))
     if not isinstance(fused, _Regular):
         return fused
     return NOTHING if fused.lexeme.op is Op.EPSILON else Lex(fused.lexeme)
