@@ -194,8 +194,10 @@ def _reasons(refused: Sequence[tuple[str, str | None]], title: str) -> str:
 
 def _reason(message: str) -> str:
     line = message.strip().splitlines()[0] if message.strip() else "no message"
-    line = re.sub(r"^#\S*: ", "", line)  # the pointer differs from schema to schema
-    return line[:100]
+    late = line.startswith("while matching: ")
+    # The pointer differs from schema to schema.
+    line = re.sub(r"#[^\s:]*:? ?", "", line.removeprefix("while matching: "))
+    return line[:100] + (" (found late, while matching)" if late else "")
 
 
 def _maskbench_sections(outcomes: Sequence[CaseOutcome], specs: Sequence[str]) -> list[str]:
