@@ -148,6 +148,7 @@ LOGITS, MASK = np.zeros((2, 64), dtype=np.float32), np.zeros((2, 2), dtype=np.in
         (np.asfortranarray(LOGITS), MASK, {}, "logits are not contiguous"),
         (LOGITS, np.asfortranarray(MASK), {}, "bitmask are not contiguous"),
         (LOGITS[:, ::-1], MASK, {}, "not contiguous"),
+        (np.zeros((2, 64), dtype="<f4,<i1")["f0"], MASK, {}, "not contiguous"),
         (read_only(), MASK, {}, "read-only"),
         (LOGITS, MASK, {"indices": [2]}, "no row 2"),
         (LOGITS, MASK, {"indices": [-1]}, "no row -1"),

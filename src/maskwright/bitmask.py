@@ -164,29 +164,9 @@ def _is_tensor(array: Any) -> bool:
 
 def _view(array: Any, role: str) -> _View:
     if isinstance(array, np.ndarray):
-        native = array.dtype.newbyteorder("=")
-        view = _View(
-            role=role,
-            address=array.ctypes.data,
-            dtype=native.name if array.dtype == native else f"byte-swapped {native.name}",
-            device="cpu",
-            writable=bool(array.flags.writeable),
-            shape=array.shape,
-            strides=tuple(stride // max(1, array.itemsize) for stride in array.strides),
-        )
-        aligned = all(stride % max(1, array.itemsize) == 0 for stride in array.strides)
+        view = _numpy_view(array, role)
     elif _is_tensor(array):
-        strided = str(array.layout) == "torch.strided"
-        view = _View(
-            role=role,
-            address=array.data_ptr() if strided and array.device.type == "cpu" else 0,
-            dtype=str(array.dtype).removeprefix("torch."),
-            device=array.device.type,
-            writable=True,
-            shape=tuple(array.shape),
-            strides=tuple(array.stride()) if strided else (),
-        )
-        aligned = strided
+        view = _torch_view(array, role)
     else:
         raise BitmaskError(
             f"the {role} must be a numpy array or a torch tensor, not a {type(array).__qualname__}",
@@ -198,12 +178,41 @@ def _view(array: Any, role: str) -> _View:
             hint="pass the logits of the last position: (batch, vocabulary)",
         )
     # The strides of an array without elements, or with rows of one, mean nothing.
-    if not aligned or (view.width > 1 and view.n_rows > 0 and view.strides[-1] != 1):
+    if not view.strides or (view.width > 1 and view.n_rows > 0 and view.strides[-1] != 1):
         raise BitmaskError(
             f"the elements of a row of the {role} are not contiguous (strides {view.strides})",
             hint="mask the contiguous array that this is a view of, or a contiguous copy",
         )
     return view
+
+
+def _numpy_view(array: npt.NDArray[Any], role: str) -> _View:
+    native = array.dtype.newbyteorder("=")
+    size = max(1, array.itemsize)
+    # A field of a structured array may lie at odd distances; then there are no strides in elements.
+    whole = all(stride % size == 0 for stride in array.strides)
+    return _View(
+        role=role,
+        address=array.ctypes.data,
+        dtype=native.name if array.dtype == native else f"byte-swapped {native.name}",
+        device="cpu",
+        writable=bool(array.flags.writeable),
+        shape=array.shape,
+        strides=tuple(stride // size for stride in array.strides) if whole else (),
+    )
+
+
+def _torch_view(tensor: Any, role: str) -> _View:
+    strided = str(tensor.layout) == "torch.strided"
+    return _View(
+        role=role,
+        address=tensor.data_ptr() if strided and tensor.device.type == "cpu" else 0,
+        dtype=str(tensor.dtype).removeprefix("torch."),
+        device=tensor.device.type,
+        writable=True,
+        shape=tuple(tensor.shape),
+        strides=tuple(tensor.stride()) if strided else (),
+    )
 
 
 def _apply_on_cpu(
