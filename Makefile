@@ -2,6 +2,8 @@
 VENV ?= .venv
 # What the tests may use besides pytest; tests that miss a partner skip and say so.
 TEST_EXTRAS ?= test
+# llama.cpp's threads spin while they wait for each other, which is slow as soon as they lack a core each.
+export OMP_WAIT_POLICY ?= passive
 
 .PHONY: help demo test check checked bench build clean
 
@@ -33,7 +35,7 @@ checked:
 
 bench:
 	scripts/install $(VENV) bench
-	$(VENV)/bin/maskwright bench
+	$(VENV)/bin/maskwright bench quick
 
 build:
 	scripts/install $(VENV) dev

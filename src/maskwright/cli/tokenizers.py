@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..vocabulary.named import NAMES, load_named, package_file
 from .exits import MODEL, Failure
-from .models import find_default_model
+from .models import find_default_model, quieten_llama_cpp
 
 if TYPE_CHECKING:
     from .. import TokenizerInfo
@@ -83,6 +83,7 @@ def _open_gguf(path: Path) -> Tokenizer:
         import llama_cpp
     except ImportError:
         return Tokenizer(info, None)
+    quieten_llama_cpp()
     llama = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
     return Tokenizer(info, lambda text: list(llama.tokenize(text.encode(), add_bos=False, special=False)))
 
