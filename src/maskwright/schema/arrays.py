@@ -11,7 +11,7 @@ import itertools
 from typing import TYPE_CHECKING, Final
 
 from ..errors import LimitExceeded
-from ..rules import Alt, Call, Expr, Lex, Repeat, Rule, Seq
+from ..rules import Alt, Call, Expr, Repeat, Rule, Seq
 from .shapes import ArrayShape, Count, Obligations, cut_array
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _plain(builder: Builder, shape: ArrayShape, depth: int) -> Expr:
     low, high = shape.low, shape.high
     full: Expr | None = None
     if high is None or high > 0:
-        close = Lex(layout.closing(b"]", depth))
+        close = layout.closing(b"]", depth)
         full = _items(builder, shape, depth, close)
     return layout.container(b"[]", depth, full, empty=low == 0)
 
@@ -68,7 +68,7 @@ def _items(builder: Builder, shape: ArrayShape, depth: int, close: Expr) -> Expr
     layout = builder.layout
     inner = layout.below(depth)
     low, high = shape.low, shape.high
-    separator = Lex(layout.separator(depth))
+    separator = layout.separator(depth)
     prefix = shape.prefix if high is None else shape.prefix[:high]
     n_prefix = len(prefix)
     tail: list[Expr] = []  # in reverse: what follows the prefix
@@ -217,9 +217,9 @@ class _Counting:
         options: list[Expr] = []
         item = self._item(n_items, counts)
         if item is not None:
-            options.append(Seq((Lex(layout.separator(self._depth)), item)))
+            options.append(Seq((layout.separator(self._depth), item)))
         if self._may_close(n_items, counts):
-            options.append(Lex(layout.closing(b"]", self._depth)))
+            options.append(layout.closing(b"]", self._depth))
         return options[0] if len(options) == 1 else Alt(tuple(options))
 
     def _item(self, n_items: int, counts: tuple[int, ...]) -> Expr | None:

@@ -11,23 +11,26 @@ rule. References that say nothing else are followed at once, so that all uses of
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 from ..errors import LimitExceeded, SchemaError
 from ..lexeme import EMPTY, Lexeme, intersection, literals, union
+from ..regex.encoding import JSON_STRING
 from ..rules import Alt, Call, Expr, Lex, Never, Rule
 from .arrays import array_expr
 from .branches import AnyOf, Branch, Expander, Obligation
 from .emptiness import is_empty
 from .finite import value_expr, value_meets
 from .nodes import Documents, Node
-from .numeric import numbers_lexeme
+from .numeric import any_integer, numbers_lexeme
 from .objects import object_expr
 from .options import SchemaOptions
+from .preflight import preflight
 from .report import Report, Status
 from .satisfiable import Satisfiability
-from .shapes import ArrayShape, Obligations, ObjectShape, array_shape, object_shapes, prune_object
-from .spelling import layout_of
+from .shapes import ArrayShape, ObjectShape, Obligations, array_shape, object_shapes, prune_object
+from .spelling import any_number, layout_of
 from .strings import string_lexeme
 from .values import ANY, ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, type_bit
 
@@ -57,8 +60,9 @@ _SILENT: Final = frozenset(
 )
 #: A chain of references longer than this is a cycle that says nothing.
 _MAX_CHAIN: Final = 64
-#: Rules that a complete expansion may make.
+#: Rules that a complete expansion may make, and how many are made at once for a risky schema.
 _MAX_RULES: Final = 100_000
+_EAGER_RULES: Final = 500
 
 
 class Builder:
@@ -73,13 +77,15 @@ class Builder:
     """
 
     def __init__(self, schema: Any, options: SchemaOptions) -> None:
+        self._findings = preflight(schema, lenient=options.lenient)
         self.options = options
         self.report = Report()
         self.layout = layout_of(options)
-        self.documents = Documents(schema, options.registry)
+        self.documents = Documents(schema, options.registry, is_dynamic=self._findings.is_dynamic)
         root = self.documents.root
         self.anything = self.documents.node(True, root.resource, (), "#", ())
         self.satisfiability = Satisfiability(self)
+        self._integer: Expr = any_integer(options.integer_spelling)
         self._expander = Expander(options, self.report)
         self._branches: dict[Obligations, list[Branch]] = {}
         self._rules: dict[tuple[Obligations, int], Expr] = {}
@@ -196,14 +202,31 @@ class Builder:
         key = (obligations, depth)
         found = self._rules.get(key)
         if found is None:
-            if self._is_scalar(obligations):
+            found = self._plain_scalar(obligations)
+            if found is None and self._is_scalar(obligations):
                 found = self.body(obligations, depth)
-            else:
+            elif found is None:
                 rule = Rule(_name_of(obligations), lambda: self.body(obligations, depth))
                 self._pending.append(rule)
                 found = Call(rule)
             self._rules[key] = found
         return found
+
+    def _plain_scalar(self, obligations: Obligations) -> Expr | None:
+        """The shared expression of a schema that says no more than a scalar type."""
+        if len(obligations) != 1:
+            return None
+        ((node, positive),) = obligations
+        if not positive or isinstance(node, AnyOf) or not isinstance(node.schema, dict):
+            return None
+        schema = node.schema
+        kind = schema.get("type")
+        if not isinstance(kind, str) or not (len(schema) == 1 or schema.keys() <= _PLAIN):
+            return None
+        self.report.saw(node)
+        if kind == "integer":
+            return self._integer
+        return _plain_types().get(kind)
 
     def _is_scalar(self, obligations: Obligations) -> bool:
         """Whether the values are plainly scalars of one schema object without combinators."""
@@ -336,16 +359,17 @@ class Builder:
             ) from None
         if not possible:
             raise self.satisfiability.conflict(node)
-        self.report.when_completing(self._complete)
         expr = self.value(obligations, 0)
+        self.report.when_completing(lambda: self._complete(_MAX_RULES))
+        if self._findings.is_risky:
+            self._complete(_EAGER_RULES)
         return expr.rule if isinstance(expr, Call) else Rule("root", expr)
 
-    def _complete(self) -> None:
+    def _complete(self, limit: int) -> None:
+        """Expand all rules of values, up to a limit; the layout must not be indented for this to end."""
         n_rules = 0
-        while self._pending:
+        while self._pending and n_rules < limit:
             n_rules += 1
-            if n_rules > _MAX_RULES:
-                raise LimitExceeded("the schema has too many rules", resource="rules", limit=_MAX_RULES)
             self._pending.pop().expand()
 
     def widen(self, node: Node, keyword: str, why: str, hint: str | None = None) -> None:
@@ -357,6 +381,19 @@ class Builder:
         if not self.options.lenient:
             raise node.error(why, keyword, hint or "lenient=True widens it and reports that")
         self.report.note(node.pointer, keyword, Status.WIDENED, why)
+
+
+_PLAIN: Final = _SILENT | {"type"}
+
+
+@lru_cache(maxsize=1)
+def _plain_types() -> dict[str, Expr]:
+    return {
+        "string": Lex(JSON_STRING),
+        "number": Lex(any_number()),
+        "boolean": _WORDS[BOOLEAN],
+        "null": _WORDS[NULL],
+    }
 
 
 _SCALARS: Final = frozenset(["string", "integer", "number", "boolean", "null"])
@@ -401,7 +438,7 @@ def _joined(scalars: list[Lexeme]) -> Lexeme:
 
 def _name_of(obligations: Obligations) -> str:
     parts = [
-        ("" if positive else "not ") + ("any of" if isinstance(node, AnyOf) else node.pointer)
+        ("" if positive else "not ") + ("any of" if isinstance(node, AnyOf) else node.name)
         for node, positive in obligations
     ]
-    return " and ".join(sorted(parts))
+    return parts[0] if len(parts) == 1 else " and ".join(sorted(parts))

@@ -39,6 +39,7 @@ from .keywords import (
     schema_list,
     schema_map,
     type_mask,
+    widened_pattern,
 )
 from .values import ANY, ARRAY, NUMBER, OBJECT, STRING, json_key
 
@@ -178,6 +179,8 @@ def _not_max_length(expander: Expander, node: Node, value: Any) -> Alternatives:
 def _not_pattern(expander: Expander, node: Node, value: Any) -> Alternatives:
     if not isinstance(value, str):
         raise node.error("pattern must be a string", "pattern")
+    if widened_pattern(expander, node, value):
+        return [[Types(STRING)]]
     return [[Types(STRING), Strings(("pattern", value, False, node))]]
 
 

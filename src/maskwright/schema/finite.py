@@ -119,17 +119,18 @@ def _written(builder: Builder, value: Any, depth: int) -> Lexeme:
     if not value:
         if layout.is_indented:
             return literal(brackets)
-        return concat(layout.opening(brackets[:1], depth), literal(brackets[1:]))
-    parts = [layout.opening(brackets[:1], depth)]
+        return concat(layout.opening(brackets[:1], depth).lexeme, literal(brackets[1:]))
+    parts = [layout.opening(brackets[:1], depth).lexeme]
     inner = layout.below(depth)
     for index, item in enumerate(value.items() if isinstance(value, dict) else value):
         if index:
-            parts.append(layout.separator(depth))
+            parts.append(layout.separator(depth).lexeme)
         if isinstance(value, dict):
-            parts.extend((layout.key(item[0]), _written(builder, item[1], inner)))
+            name = layout.key(item[0]).lexeme
+            parts.extend((name, layout.colon.lexeme, _written(builder, item[1], inner)))
         else:
             parts.append(_written(builder, item, inner))
-    return concat(*parts, layout.closing(brackets[1:], depth))
+    return concat(*parts, layout.closing(brackets[1:], depth).lexeme)
 
 
 def _ordered_freely(builder: Builder, value: Any, depth: int) -> Expr:
@@ -144,7 +145,7 @@ def _ordered_freely(builder: Builder, value: Any, depth: int) -> Expr:
     parts: list[Expr] = []
     for item in value:
         if parts:
-            parts.append(Lex(layout.separator(depth)))
+            parts.append(layout.separator(depth))
         parts.append(value_expr(builder, item, inner))
-    parts.append(Lex(layout.closing(b"]", depth)))
+    parts.append(layout.closing(b"]", depth))
     return layout.container(b"[]", depth, Seq(tuple(parts)), empty=False)

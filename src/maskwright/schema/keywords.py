@@ -27,6 +27,7 @@ from .branches import (
 )
 from .disjoint import are_disjoint
 from .groups import ALL, Contains, ItemGroup, Names, PropertyGroup, Unevaluated
+from .preflight import pattern_problem
 from .report import Status
 from .values import (
     ANY,
@@ -377,7 +378,17 @@ def _max_length(at: At, value: Any) -> None:
 def _pattern(at: At, value: Any) -> None:
     if not isinstance(value, str):
         raise at.node.error("pattern must be a string", "pattern")
+    if widened_pattern(at.expander, at.node, value):
+        return
     at.branch.strings = (*at.branch.strings, ("pattern", value, True, at.node))
+
+
+def widened_pattern(expander: Expander, node: Node, pattern: str) -> bool:
+    """Whether a pattern that cannot be used is let through, because the options are lenient."""
+    problem = pattern_problem(pattern) if expander.options.lenient else None
+    if problem is not None:
+        expander.report.note(node.pointer, "pattern", Status.WIDENED, problem.message)
+    return problem is not None
 
 
 def _format(at: At, value: Any) -> None:

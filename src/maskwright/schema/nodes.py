@@ -71,6 +71,11 @@ class Node:
             self._pointer = base + "".join(f"/{_escape(part)}" for part in self._key)
         return self._pointer
 
+    @property
+    def name(self) -> str:
+        """The end of the pointer: a short name that costs nothing."""
+        return "/".join(map(str, self._key)) or "root"
+
     def child(self, *key: str | int) -> Node:
         """The subschema at a keyword (and a name or index below it)."""
         schema = self.schema
@@ -89,7 +94,7 @@ class Node:
 class Documents:
     """All nodes of one compilation, and the registry behind them."""
 
-    def __init__(self, schema: Any, registry: Any = None) -> None:
+    def __init__(self, schema: Any, registry: Any = None, *, is_dynamic: bool = True) -> None:
         self._nodes: dict[tuple[int, int, tuple[Resource, ...]], Node] = {}
         self._resources: dict[tuple[int, str], Resource] = {}
         self._given_registry = registry
@@ -97,7 +102,7 @@ class Documents:
         self._schema = schema
         self._root_uri = ""
         self._kept: list[Any] = []  # contents whose id() is a key must stay alive
-        self.root = self._root_node(schema)
+        self.root = self._root_node(schema, is_dynamic)
 
     def node(
         self,
@@ -179,7 +184,7 @@ class Documents:
 
     # -- documents ---------------------------------------------------------------------------------
 
-    def _root_node(self, schema: Any) -> Node:
+    def _root_node(self, schema: Any, is_dynamic: bool) -> Node:
         dialect = self._dialect(schema, DEFAULT)
         uri = ""
         if isinstance(schema, dict):
@@ -187,7 +192,7 @@ class Documents:
             if isinstance(own, str) and not (dialect.ref_overrides and "$ref" in schema):
                 uri = urldefrag(own)[0]
         self._root_uri = uri
-        resource = Resource(schema, uri, dialect, _has_dynamic(schema))
+        resource = Resource(schema, uri, dialect, is_dynamic)
         self._resources[(id(schema), uri)] = resource
         scope = (resource,) if resource.is_dynamic else ()
         return self.node(schema, resource, scope, "#", ())

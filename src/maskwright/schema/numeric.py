@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import GrammarError, LimitExceeded
 from ..lexeme import EMPTY, Lexeme
+from ..rules import Lex
 from .numbers import number_language, number_lexeme
 from .report import Report, Status
 from .spelling import any_number
@@ -15,14 +16,15 @@ from .values import FRACTION, INTEGER, NUMBER, decimal_of, is_number
 if TYPE_CHECKING:
     from .branches import Branch
 
-__all__ = ["number_meets", "numbers_lexeme"]
+__all__ = ["any_integer", "number_meets", "numbers_lexeme"]
 
 Spelling = Literal["plain", "json"]
 
 
 @lru_cache(maxsize=2)
-def _any_integer(spelling: Spelling) -> Lexeme:
-    return number_lexeme(integer=True, integer_spelling=spelling)
+def any_integer(spelling: Spelling) -> Lex:
+    """Every integer, in a spelling."""
+    return Lex(number_lexeme(integer=True, integer_spelling=spelling))
 
 
 def numbers_lexeme(branch: Branch, spelling: Spelling, report: Report) -> Lexeme:
@@ -35,7 +37,7 @@ def numbers_lexeme(branch: Branch, spelling: Spelling, report: Report) -> Lexeme
         if kinds == NUMBER:
             return any_number()
         if kinds == INTEGER:
-            return _any_integer(spelling)
+            return any_integer(spelling).lexeme
     bounds: dict[str, Any] = {}
     multiples: list[Any] = []
     not_multiples: list[Any] = []

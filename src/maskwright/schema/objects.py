@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import SchemaError
-from ..lexeme import Lexeme, concat
+from ..lexeme import Lexeme
 from ..rules import Act, Action, Alt, Call, Expr, Lex, Repeat, Rule, Seq
 from .shapes import ObjectShape
 
@@ -71,41 +71,41 @@ class _Declared:
         self._depth = depth
         self._inner = builder.layout.below(depth)
         self._separator = builder.layout.separator(depth)
-        self._close = Lex(builder.layout.closing(b"}", depth))
+        self._close = builder.layout.closing(b"}", depth)
 
     def expr(self, *, nonempty: bool) -> Expr:
         """The whole object."""
         members = self._shape.members
         start, after = self._extras()
+        colon = self._layout.colon
+        may_end = not self._shape.musts  # nothing required from here on
         # From the end: `after` is A(i + 1), `start` is S(i + 1).
         for index in range(len(members) - 1, -1, -1):
             member = members[index]
             value = self._builder.value(member.obligations, self._inner)
             key = self._layout.key(member.name)
-            needs_start = index == 0 or not members[index - 1].required or not member.required
             if member.required:
-                if needs_start:
+                may_end = False
+                wants_start = index == 0 or not members[index - 1].required
+                if wants_start and index:
                     after = _as_rule(after)  # both A(i) and S(i) lead to it
-                    start = _chain(Lex(key), value, after)
-                else:
-                    start = None
-                after = _chain(Lex(concat(self._separator, key)), value, after)
+                start = _chain((key, colon, value), after) if wants_start else None
+                if index:
+                    after = _chain((self._separator, key, colon, value), after)
             else:
-                step = _chain(Lex(key), value, after)
-                start = step if start is None else Alt((step, _as_rule(start)))
-                start = _as_rule(start)
-                onward = Seq((Lex(self._separator), start))
-                after = Alt((onward, self._close)) if self._may_end(index) else onward
-        empty = not nonempty and self._may_end(0) and not self._shape.musts
+                step = _chain((key, colon, value), after)
+                start = step if start is None else Alt((step, start))
+                if index:
+                    start = _as_rule(start)  # both A(i) and S(i - 1) lead to it
+                    onward = Seq((self._separator, start))
+                    after = Alt((onward, self._close)) if may_end else onward
+        empty = may_end and not nonempty
         return self._layout.container(b"{}", self._depth, start, empty)
-
-    def _may_end(self, index: int) -> bool:
-        return not self._shape.musts and not any(m.required for m in self._shape.members[index:])
 
     def _extras(self) -> tuple[Expr | None, Expr]:
         """``S`` and ``A`` behind the last known member."""
         shape = self._shape
-        separator = Lex(self._separator)
+        separator = self._separator
         extra = _cells_expr(self._builder, self._layout.colon, shape.cells, self._inner)
         if shape.musts:
             must = _cells_expr(self._builder, self._layout.colon, shape.musts[:1], self._inner)
@@ -121,10 +121,10 @@ class _Declared:
         return Seq((extra, more, self._close)), Seq((more, self._close))
 
 
-def _cells_expr(builder: Builder, colon: Lexeme, cells: list, depth: int) -> Expr | None:  # type: ignore[type-arg]
+def _cells_expr(builder: Builder, colon: Expr, cells: list, depth: int) -> Expr | None:  # type: ignore[type-arg]
     """One member with an open key."""
     options: list[Expr] = [
-        Seq((Lex(cell.key), Lex(colon), builder.value(cell.obligations, depth))) for cell in cells
+        Seq((Lex(cell.key), colon, builder.value(cell.obligations, depth))) for cell in cells
     ]
     if not options:
         return None
@@ -138,13 +138,13 @@ def _as_rule(expr: Expr) -> Expr:
     return Call(Rule("members", expr))
 
 
-def _chain(key: Expr, value: Expr, after: Expr) -> Expr:
+def _chain(member: tuple[Expr, ...], after: Expr) -> Expr:
     """A member and what follows, flat while the sequence is short."""
     if isinstance(after, Seq):
         if len(after.parts) < 64:
-            return Seq((key, value, *after.parts))
+            return Seq(member + after.parts)
         after = _as_rule(after)
-    return Seq((key, value, after))
+    return Seq((*member, after))
 
 
 class _Counted:
@@ -156,8 +156,8 @@ class _Counted:
         self._shape = shape
         self._depth = depth
         self._inner = builder.layout.below(depth)
-        self._separator = Lex(builder.layout.separator(depth))
-        self._close = Lex(builder.layout.closing(b"}", depth))
+        self._separator = builder.layout.separator(depth)
+        self._close = builder.layout.closing(b"}", depth)
         self._needed = [0] * (len(shape.members) + 1)
         self._needed[-1] = len(shape.musts)
         for index in range(len(shape.members) - 1, -1, -1):
@@ -204,8 +204,8 @@ class _Counted:
         options: list[Expr] = []
         if self._can(index + 1, n_members + 1):
             value = self._builder.value(member.obligations, self._inner)
-            key = Lex(self._layout.key(member.name))
-            options.append(Seq((key, value, self._after(index + 1, n_members + 1))))
+            key, colon = self._layout.key(member.name), self._layout.colon
+            options.append(Seq((key, colon, value, self._after(index + 1, n_members + 1))))
         if not member.required and self._can(index + 1, n_members, more=True):
             options.append(self._start(index + 1, n_members))
         return options[0] if len(options) == 1 else Alt(tuple(options))
@@ -273,19 +273,19 @@ def any_order_expr(
             guards.append(Act(Action.HAS, index))
         elif spare is not None:
             parts.append(Act(Action.COUNT, 1, spare, spare))
-        options.append(Seq((*parts, Lex(layout.key(name)), value)))
+        options.append(Seq((*parts, layout.key(name), layout.colon, value)))
     for key, value in cells:
         counted: tuple[Expr, ...] = () if spare is None else (Act(Action.COUNT, 1, spare, spare),)
-        options.append(Seq((*counted, Lex(key), Lex(layout.colon), value)))
+        options.append(Seq((*counted, Lex(key), layout.colon, value)))
     if low > n_required:
         guards.append(Act(Action.AT_LEAST, 0, low))
     member: Expr = options[0] if len(options) == 1 else Alt(tuple(options))
-    separator = Lex(layout.separator(depth))
-    close = Lex(layout.closing(b"}", depth))
+    separator = layout.separator(depth)
+    close = layout.closing(b"}", depth)
     empty = n_required == 0 and low == 0
     if musts:
         key, value = musts[0]
-        last = Seq((Lex(key), Lex(layout.colon), value, *guards, close))
+        last = Seq((Lex(key), layout.colon, value, *guards, close))
         before = Repeat(Seq((*count_all, member, separator)), 0, None)
         return layout.container(b"{}", depth, Seq((before, *count_all, last)), empty)
     if not options or most == 0:

@@ -365,6 +365,8 @@ def _cells(builder: Builder, merged: _Object, known: list[str], closes: bool) ->
     if not any(group.patterns for group in groups):
         if closes and all(group.rest is None for group in groups):
             return []
+        if any(group.rest is not None and group.rest.schema is False for group in groups):
+            return []
         if not known and not merged.names:
             key = JSON_STRING
         else:

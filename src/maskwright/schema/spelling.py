@@ -3,9 +3,9 @@
 A `Layout` stands for one whitespace policy and is shared by all schemas of the process that use it,
 together with the rules for "any JSON value", so that their automaton states are shared too.
 
-Separators are fused with the whitespace around them, and a known key with its quotes and its colon, so
-that the network has one edge where JSON has five tokens. The text of an open key stays a lexeme of its own:
-it is the same wide state as any string value, and its mask is computed once.
+Separators are one lexeme with the whitespace around them; lowering joins them with the keys and brackets
+beside them, so that the network has one edge where JSON has five tokens. The text of an open key stays a
+lexeme of its own: it is the same wide state as any string value, and its mask is computed once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
-from ..lexeme import Lexeme, byte_set, concat, literal, literals, repeat, union
+from ..lexeme import EPSILON, Lexeme, byte_set, concat, literal, literals, repeat, union
 from ..regex.encoding import JSON_ANY_SPELLING, JSON_CANONICAL, JSON_STRING, Encoding
 from ..rules import Alt, Call, Expr, Lex, Repeat, Rule, Seq
 from .numbers import number_lexeme
@@ -22,6 +22,8 @@ from .values import decimal_of, number_text, string_text
 
 __all__ = ["Layout", "any_number", "builtin_json_rules", "layout_of"]
 
+#: Known keys remembered per layout.
+_MAX_KEYS: Final = 65_536
 _WORDS: Final = Lex(literals([b"true", b"false", b"null"]))
 _STRING: Final = Lex(JSON_STRING)
 _QUOTE: Final = literal(b'"')
@@ -46,53 +48,59 @@ class Layout:
         self.encoding: Encoding = JSON_ANY_SPELLING if options.any_spelling else JSON_CANONICAL
         self.is_indented = not options.any_whitespace and options.indent is not None
         self._indent = options.indent or 0
-        self._memo: dict[tuple[str, int], Lexeme] = {}
+        self._memo: dict[tuple[bytes, int], Lex] = {}
         self._any: dict[int, tuple[Expr, Expr, Expr]] = {}
+        self._keys: dict[str, Lex] = {}
         if options.any_whitespace:
             bound = options.max_whitespace_cnt
             space = repeat(byte_set(b" \t\n\r"), 0, DEFAULT_WHITESPACE if bound is None else bound)
             self._space: Lexeme | None = space
-            self.colon = concat(space, literal(b":"), space)
+            colon_text = concat(space, literal(b":"), space)
             self._comma = b","
         else:
             comma, colon = options.separators or ("," if self.is_indented else ", ", ": ")
             self._space = None
-            self.colon = literal(colon.encode())
+            colon_text = literal(colon.encode())
             self._comma = comma.encode()
+        self.colon = Lex(colon_text)
 
     def below(self, depth: int) -> int:
         """The depth of a member of a container at ``depth``."""
         return depth + 1 if self.is_indented else 0
 
-    def opening(self, bracket: bytes, depth: int) -> Lexeme:
+    def opening(self, bracket: bytes, depth: int) -> Lex:
         """An opening bracket and what precedes the first member."""
-        return self._made("open" + bracket.decode(), depth, bracket, b"")
+        return self._made(bracket, depth, bracket, b"")
 
-    def separator(self, depth: int) -> Lexeme:
+    def separator(self, depth: int) -> Lex:
         """What stands between two members."""
-        return self._made("separator", depth, self._comma, b"")
+        return self._made(b",", depth, self._comma, b"")
 
-    def closing(self, bracket: bytes, depth: int) -> Lexeme:
+    def closing(self, bracket: bytes, depth: int) -> Lex:
         """What follows the last member, and the closing bracket."""
-        return self._made("close" + bracket.decode(), depth, b"", bracket)
+        return self._made(bracket, depth, b"", bracket)
 
     def container(self, brackets: bytes, depth: int, full: Expr | None, empty: bool) -> Expr:
         """A container: ``full`` is everything after the opening, or None if no member can come."""
         opening, closing = brackets[:1], brackets[1:]
         if not self.is_indented:
-            first = Lex(self.opening(opening, depth))
+            first = self.opening(opening, depth)
             options = [Lex(literal(closing))] if empty else []
             rest = [*options, full] if full is not None else options
             return Seq((first, rest[0] if len(rest) == 1 else Alt(tuple(rest))))
         parts: list[Expr] = [Lex(literal(brackets))] if empty else []
         if full is not None:
-            parts.append(Seq((Lex(self.opening(opening, depth)), full)))
+            parts.append(Seq((self.opening(opening, depth), full)))
         return parts[0] if len(parts) == 1 else Alt(tuple(parts))
 
-    def key(self, name: str) -> Lexeme:
-        """A known key with its quotes and its colon."""
-        text = self.encoding.text(name)
-        return concat(_QUOTE, text, _QUOTE, self.colon)
+    def key(self, name: str) -> Lex:
+        """A known key with its quotes; `colon` follows it."""
+        found = self._keys.get(name)
+        if found is None:
+            if len(self._keys) >= _MAX_KEYS:
+                self._keys.clear()
+            found = self._keys[name] = Lex(self.string_literals([name]))
+        return found
 
     def string_literals(self, texts: list[str]) -> Lexeme:
         """A finite set of strings, quotes included."""
@@ -135,31 +143,28 @@ class Layout:
 
     def _any_array(self, depth: int, inner: int) -> Expr:
         value = self.any_value(inner)
-        more = Repeat(Seq((Lex(self.separator(depth)), value)), 0, None)
-        return self.container(b"[]", depth, Seq((value, more, Lex(self.closing(b"]", depth)))), True)
+        more = Repeat(Seq((self.separator(depth), value)), 0, None)
+        return self.container(b"[]", depth, Seq((value, more, self.closing(b"]", depth))), True)
 
     def _any_object(self, depth: int, inner: int) -> Expr:
-        member = Seq((_STRING, Lex(self.colon), self.any_value(inner)))
-        more = Repeat(Seq((Lex(self.separator(depth)), member)), 0, None)
-        return self.container(b"{}", depth, Seq((member, more, Lex(self.closing(b"}", depth)))), True)
+        member = Seq((_STRING, self.colon, self.any_value(inner)))
+        more = Repeat(Seq((self.separator(depth), member)), 0, None)
+        return self.container(b"{}", depth, Seq((member, more, self.closing(b"}", depth))), True)
 
-    def _made(self, kind: str, depth: int, before: bytes, after: bytes) -> Lexeme:
+    def _made(self, kind: bytes, depth: int, before: bytes, after: bytes) -> Lex:
         key = (kind, depth if self.is_indented else 0)
         found = self._memo.get(key)
         if found is None:
             space = self._gap(depth, outer=bool(after))
-            if kind == "separator" and self._space is not None:
-                found = concat(self._space, literal(before), self._space)
-            else:
-                found = concat(literal(before), space, literal(after))
-            self._memo[key] = found
+            lead = self._space if kind == b"," and self._space is not None else EPSILON
+            found = self._memo[key] = Lex(concat(lead, literal(before), space, literal(after)))
         return found
 
     def _gap(self, depth: int, *, outer: bool) -> Lexeme:
         if self._space is not None:
             return self._space
         if not self.is_indented:
-            return literal(b"")
+            return EPSILON
         level = depth if outer else depth + 1
         return literal(b"\n" + b" " * (self._indent * level))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ..rules import Alt, Call, Expr, Lex, Rule, Seq
+from ..rules import Alt, Call, Expr, Rule, Seq
 from .finite import value_expr, value_meets
 from .shapes import ArrayShape, Obligations
 from .values import BOOLEAN, NULL, json_key
@@ -96,8 +96,8 @@ class _Using:
         self._depth = depth
         inner = builder.layout.below(depth)
         self._items = [value_expr(builder, value, inner) for value in values]
-        self._separator = Lex(builder.layout.separator(depth))
-        self._close = Lex(builder.layout.closing(b"]", depth))
+        self._separator = builder.layout.separator(depth)
+        self._close = builder.layout.closing(b"]", depth)
         self._rules: dict[tuple[int, int, bool], Rule] = {}
         self._high = shape.high
         if shape.unique:

@@ -1,0 +1,280 @@
+"""Preflight: one pass over a schema before anything is expanded.
+
+Rules expand while tokens are generated, which is too late to learn of a typing error. So every schema object of
+the document, visited or not, is looked at once here: shapes of keyword values, syntax of patterns,
+targets of local references. The pass makes no nodes and is a table look-up per keyword, because it is the
+only part of compiling that grows with the size of the document.
+
+What can only be judged together with other keywords is not decided here; schemas that have such
+keywords are marked `is_risky`, and the builder then expands what they reach right away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import unquote
+
+from ..errors import RegexError, SchemaError
+from ..regex.ecma import parse_ecma
+from .values import is_integer, is_number
+
+__all__ = ["Findings", "pattern_problem", "preflight"]
+
+Path = tuple[Any, ...]  # (outer path, part, part, ...): nested, so that going down copies nothing
+
+_TYPES: Final = frozenset(["null", "boolean", "string", "integer", "number", "array", "object", "any"])
+
+
+class Findings:
+    """What the pass has seen.
+
+    Attributes:
+        is_risky: Whether something may turn out not to be enforceable.
+        is_dynamic: Whether there is a dynamic or recursive anchor.
+        is_lenient: Whether patterns that cannot be used are let through (to be widened).
+    """
+
+    __slots__ = ("has_ids", "is_dynamic", "is_lenient", "is_risky", "local_refs")
+
+    def __init__(self, is_lenient: bool = False) -> None:
+        self.is_lenient = is_lenient
+        self.is_risky = False
+        self.is_dynamic = False
+        self.has_ids = False
+        self.local_refs: list[tuple[str, Path]] = []
+
+
+def preflight(root: Any, *, lenient: bool = False) -> Findings:
+    """Look at every schema object of a document.
+
+    Raises:
+        SchemaError: A keyword has a value of the wrong shape, a pattern is malformed, or a local reference
+            leads to nothing.
+    """
+    found = Findings(lenient)
+    if isinstance(root, dict):
+        stack: list[tuple[Any, Path]] = [(root, ())]
+        while stack:
+            schema, path = stack.pop()
+            if schema.__class__ is dict or isinstance(schema, dict):
+                for keyword, value in schema.items():
+                    look = _LOOKS.get(keyword)
+                    if look is not None:
+                        look(found, stack, path, keyword, value)
+            elif not isinstance(schema, bool):
+                raise _error(path, None, f"a schema is an object, true or false, not {type(schema).__name__}")
+        if not found.has_ids:
+            for ref, path in found.local_refs:
+                _check_pointer(root, ref, path)
+    return found
+
+
+def _error(path: Path, keyword: str | None, message: str, hint: str | None = None) -> SchemaError:
+    parts: list[str] = []
+    while path:
+        parts[:0] = [str(part).replace("~", "~0").replace("/", "~1") for part in path[1:]]
+        path = path[0]
+    if keyword is not None:
+        parts.append(keyword)
+    return SchemaError(message, pointer="/".join(["#", *parts]), keyword=keyword, hint=hint)
+
+
+def _check_pointer(root: Any, ref: str, path: Path) -> None:
+    value = root
+    for raw in unquote(ref[1:]).split("/")[1:]:
+        part = raw.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            raise _error(
+                path, "$ref", f"the reference {ref!r} leads to nothing: there is no {part!r} on the way"
+            )
+
+
+Look = Callable[[Findings, list[tuple[Any, Path]], Path, str, Any], None]
+
+
+def _map(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise _error(path, keyword, f"{keyword} must be an object, not {type(value).__name__}")
+    for name, inner in value.items():
+        stack.append((inner, (path, keyword, name)))
+
+
+def _patterns(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    _map(found, stack, path, keyword, value)
+    found.is_risky = True
+    for pattern in value:
+        _check_pattern(found, pattern, path, keyword)
+
+
+def _dependencies(
+    found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any
+) -> None:
+    if not isinstance(value, dict):
+        raise _error(path, keyword, f"{keyword} must be an object, not {type(value).__name__}")
+    found.is_risky = True
+    for name, inner in value.items():
+        if isinstance(inner, (dict, bool)):
+            stack.append((inner, (path, keyword, name)))
+        elif not (isinstance(inner, str) or _is_names(inner)):
+            raise _error(path, keyword, f"{keyword} of {name!r} must be a schema or a list of names")
+
+
+def _list(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if not isinstance(value, list) or (not value and keyword != "prefixItems"):
+        raise _error(path, keyword, f"{keyword} must be a non-empty list of schemas")
+    if keyword != "anyOf":
+        found.is_risky = True
+    for index, inner in enumerate(value):
+        stack.append((inner, (path, keyword, index)))
+
+
+def _one(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    stack.append((value, (path, keyword)))
+
+
+def _risky_one(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    found.is_risky = True
+    stack.append((value, (path, keyword)))
+
+
+def _items(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if isinstance(value, list):
+        for index, inner in enumerate(value):
+            stack.append((inner, (path, keyword, index)))
+    else:
+        stack.append((value, (path, keyword)))
+
+
+def _type(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if isinstance(value, str) and value in _TYPES:
+        return
+    listed = value if isinstance(value, list) else [value]
+    for name in listed:
+        if not isinstance(name, str) or name not in _TYPES:
+            names = ", ".join(sorted(_TYPES - {"any"}))
+            raise _error(path, keyword, f"unknown type {name!r}", f"one of {names}")
+
+
+def _count(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if keyword == "minProperties":
+        found.is_risky = True
+    if value.__class__ is int and value >= 0:
+        return
+    if not is_number(value) or not is_integer(value) or value < 0:
+        raise _error(path, keyword, f"{keyword} must be a non-negative integer, not {value!r}")
+
+
+def _number(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if keyword == "multipleOf":
+        found.is_risky = True
+    if value.__class__ is int or is_number(value) or (isinstance(value, bool) and keyword[0] == "e"):
+        return
+    raise _error(path, keyword, f"{keyword} must be a number, not {value!r}")
+
+
+def _pattern(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise _error(path, keyword, f"pattern must be a string, not {type(value).__name__}")
+    _check_pattern(found, value, path, keyword)
+
+
+def _string(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise _error(path, keyword, f"{keyword} must be a string, not {type(value).__name__}")
+
+
+def _ref(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    _string(found, stack, path, keyword, value)
+    if value.startswith("#/"):
+        found.local_refs.append((value, path))
+    elif value != "#":
+        found.is_risky = True
+
+
+def _required(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if not isinstance(value, bool) and not _is_names(value):
+        raise _error(path, keyword, f"required must be a list of strings, not {value!r}")
+
+
+def _enum(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if not isinstance(value, list):
+        raise _error(path, keyword, f"enum must be a list, not {type(value).__name__}")
+
+
+def _unique(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise _error(path, keyword, "uniqueItems must be true or false")
+    if value:
+        found.is_risky = True
+
+
+def _id(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    if path and isinstance(value, str):
+        found.has_ids = True
+
+
+def _anchor(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+    found.is_dynamic = True
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def _check_pattern(found: Findings, pattern: str, path: Path, keyword: str) -> None:
+    error = pattern_problem(pattern)
+    if error is not None and not found.is_lenient:
+        message = f"the pattern {pattern[:100]!r} is malformed at offset {error.offset}: {error.message}"
+        raise _error(path, keyword, message, error.hint) from error
+
+
+@lru_cache(maxsize=4096)
+def pattern_problem(pattern: str) -> RegexError | None:
+    """Why a pattern cannot be used, if it cannot."""
+    try:
+        parse_ecma(pattern)
+    except RegexError as error:
+        return error
+    return None
+
+
+_LOOKS: Final[dict[str, Look]] = {
+    **dict.fromkeys(["properties", "$defs", "definitions", "dependentSchemas"], _map),
+    "patternProperties": _patterns,
+    **dict.fromkeys(["dependencies", "dependentRequired"], _dependencies),
+    **dict.fromkeys(["allOf", "anyOf", "oneOf", "prefixItems"], _list),
+    **dict.fromkeys(["additionalProperties", "additionalItems", "then", "else"], _one),
+    **dict.fromkeys(
+        ["not", "if", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties"], _risky_one
+    ),
+    "items": _items,
+    "type": _type,
+    **dict.fromkeys(
+        [
+            "minLength",
+            "maxLength",
+            "minItems",
+            "maxItems",
+            "minProperties",
+            "maxProperties",
+            "minContains",
+            "maxContains",
+        ],
+        _count,
+    ),
+    **dict.fromkeys(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"], _number),
+    "pattern": _pattern,
+    "format": _string,
+    **dict.fromkeys(["$ref", "$dynamicRef"], _ref),
+    "required": _required,
+    "enum": _enum,
+    "uniqueItems": _unique,
+    **dict.fromkeys(["$id", "id"], _id),
+    **dict.fromkeys(["$dynamicAnchor", "$recursiveAnchor"], _anchor),
+}
