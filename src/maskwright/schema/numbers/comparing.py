@@ -99,6 +99,16 @@ class Side:
         """How many points there are, zero included."""
         return len(self._whole)
 
+    @property
+    def only_zero(self) -> bool:
+        """Whether nothing but zero is allowed."""
+        return not any(self.cells[1:])
+
+    @property
+    def top_power(self) -> int | None:
+        """No allowed magnitude has its first digit at a higher power of ten; None if there is no limit."""
+        return None if self.cells[-1] else max(self._powers, default=0)
+
     # -- plain notation
 
     def integer_step(self, state: IntegerState, digit: int) -> IntegerState:

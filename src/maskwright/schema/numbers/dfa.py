@@ -76,10 +76,15 @@ def _trimmed(rows: Rows, accepting: list[bool]) -> tuple[Rows, list[bool]]:
 
 def _minimal_blocks(rows: Rows, accepting: list[bool]) -> list[int]:
     """A block number for each state; states of one block accept the same texts."""
-    into: list[dict[int, list[int]]] = [{} for _ in SYMBOLS]
+    sources_by_symbol: list[dict[int, list[int]]] = [{} for _ in SYMBOLS]
     for state, row in enumerate(rows):
         for symbol, target in row.items():
-            into[symbol].setdefault(target, []).append(state)
+            sources_by_symbol[symbol].setdefault(target, []).append(state)
+    # Most digits go the same ways everywhere; one of them is enough.
+    into: list[dict[int, list[int]]] = []
+    for found in sources_by_symbol:
+        if found and found not in into:
+            into.append(found)
     # The automaton is partial. The set of states that have a symbol is the symbol's pre-image of everything,
     # so starting with one splitter that holds all states separates those that lack it.
     block = [0] * len(rows)
@@ -90,11 +95,7 @@ def _minimal_blocks(rows: Rows, accepting: list[bool]) -> list[int]:
     while waiting:
         splitter = waiting.pop()
         for sources in into:
-            before = (
-                {source for target in splitter if target in sources for source in sources[target]}
-                if sources
-                else None
-            )
+            before = {source for target in splitter if target in sources for source in sources[target]}
             if before:
                 waiting += _split(members, block, before)
     return block

@@ -81,6 +81,10 @@ class MantissaReader:
         self._ordered = side.n_points > 1
         self._counted = self._ordered or bool(tests)
         self._most = limits.zeros if limits.decimals is None else limits.decimals
+        powers = [test.science.least_power for test in tests if test.wanted]
+        self._longest: int | None = None  # digits from the first to the last of a number in range
+        if powers and side.top_power is not None:
+            self._longest = side.top_power - max(powers) + 1
         self.start: Final = Mantissa(
             0, 0, False, False, side.digit_start, tuple(test.science.start for test in tests)
         )
@@ -93,7 +97,7 @@ class MantissaReader:
         """Read one digit of the integer part."""
         if not self._counted:
             return state._replace(significant=state.significant or digit > 0)
-        if state.n_digits == self._limits.whole:
+        if state.n_digits == self._limits.whole or (digit and self._side.only_zero):
             return None
         return Mantissa(
             state.n_digits + 1,
@@ -129,6 +133,8 @@ class MantissaReader:
         if n_digits > self._most and not only_zeros:
             return None
         first = digit > 0 and not state.significant
+        if self._hopeless(state, n_digits, digit):
+            return None
         return Mantissa(
             min(n_digits, self._most),
             -n_digits if first and self._ordered else state.power,
@@ -142,6 +148,15 @@ class MantissaReader:
                 ]
             ),
         )
+
+    def _hopeless(self, state: Mantissa, n_digits: int, digit: int) -> bool:
+        """Whether no exponent will ever do: too many digits between bound and multiple."""
+        if not digit:
+            return False
+        if self._side.only_zero:
+            return True
+        power = state.power if state.significant else -n_digits
+        return self._longest is not None and power + n_digits + 1 > self._longest
 
     def _order_step(self, state: Mantissa, digit: int) -> DigitState:
         if state.significant or digit:

@@ -144,6 +144,11 @@ class ScientificModulus:
         self.modulus = self._need.rest * self._need.base**self._need.excess
         self.start: MantissaState = ("0", 0, 0)
 
+    @property
+    def least_power(self) -> int:
+        """The last digit of a multiple, zeros aside, stands at this power of ten or a higher one."""
+        return min(self._need.twos, self._need.fives)
+
     def integer_step(self, state: MantissaState, digit: int) -> MantissaState:
         """Read one digit of the integer part."""
         kind, residue, zeros = state
