@@ -2,11 +2,12 @@
 
 import pytest
 
-from maskwright import Grammar
+from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import GrammarError, GrammarSyntaxError, RegexError, SchemaError
 from maskwright.lexeme import Op, literal
 from maskwright.reference import accepts
 from maskwright.rules import Lex, Rule
+from tests.syntax.samples import SAMPLES
 
 
 def takes(grammar: Grammar, text: str) -> bool:
@@ -154,3 +155,33 @@ def test_what_cannot_be_printed_still_has_a_repr():
 def test_text_is_a_string(make):
     with pytest.raises(TypeError, match="bytes"):
         make(b"root")
+
+
+def test_case_67_tokens_outside_the_grammar_are_refused_and_nothing_breaks():
+    info = TokenizerInfo(['{"', '"}', "a", "```json", "<unused49>", "</s>"], stop_token_ids=[5])
+    grammar = Grammar.from_gbnf('root ::= "{\\"" [a-z]* "\\"}"')
+    matcher = GrammarMatcher(GrammarCompiler(info).compile_grammar(grammar))
+    steps = [(3, False), (4, False), (0, True), (5, False), (4, False), (2, True), (3, False), (1, True), (2, False), (5, True)]
+    assert [(token, matcher.accept_token(token)) for token, _ in steps] == steps
+    assert matcher.is_terminated()
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_samples_in_the_kernel(sample):
+    """Read by both dialects, and printed and read again: the compiled grammar takes the same texts."""
+    compiler = GrammarCompiler(TokenizerInfo([bytes([byte]) for byte in range(256)] + [b"</s>"], stop_token_ids=[256]))
+    read = Grammar.from_ebnf(sample.grammar)
+    for grammar in (read, Grammar.from_gbnf(sample.grammar), Grammar.from_ebnf(str(read))):
+        compiled = compiler.compile_grammar(grammar)
+        for text in sample.accepted + sample.refused:
+            matcher = GrammarMatcher(compiled)
+            assert (matcher.accept_string(text) and matcher.is_completed()) is (text in sample.accepted), text
+
+
+def test_case_65_deep_groups_in_the_kernel():
+    compiler = GrammarCompiler(TokenizerInfo(["a", "b", "</s>"], stop_token_ids=[2]))
+    compiled = compiler.compile_grammar("root ::= " + '("a" ' * 5_000 + ")?" * 5_000)
+    matcher = GrammarMatcher(compiled)
+    assert matcher.accept_string("a" * 5_000)
+    assert matcher.is_completed()
+    assert not matcher.accept_string("a")

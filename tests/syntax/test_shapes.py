@@ -42,6 +42,23 @@ def test_other_lexemes():
     assert not shapes.of(lexemes.literals([b"a", b"ab"])).prefix_free
 
 
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ('"[^"]*"', True),
+        ('(a|ab)? *"[^"]*"', True),
+        ('"[^"]*" *', False),
+        ('"[^"]*', False),
+        ('[^]*"[^"]*"', False),
+        ("[a-z]*;", False),
+        ('"[^"]{0,100}"', True),
+        ('"[^"]*""', True),
+    ],
+)
+def test_sure_wide_ends(pattern, expected):
+    assert Shapes().has_sure_wide_end(compile_regex(pattern)) is expected
+
+
 def test_deep_lexemes_do_not_recurse():
     deep = lexemes.literal(b"a")
     for _ in range(20_000):

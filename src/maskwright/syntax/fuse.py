@@ -45,11 +45,15 @@ MAX_LITERAL: Final = 1 << 16
 
 
 class _Regular(NamedTuple):
-    """A lexeme with the size and depth of the expression that it replaces (a given leaf is 1)."""
+    """A lexeme, with facts about the expression that it replaces.
+
+    A leaf as given has size and depth 1. ``n_wide`` is the most wide parts on one way through it.
+    """
 
     lexeme: Lexeme
     size: int = 1
     depth: int = 1
+    n_wide: int = 0
 
 
 class _Row(NamedTuple):
@@ -113,7 +117,7 @@ class _Fuser:
 
     def combine(self, expr: Expr, parts: list[_Fused]) -> _Fused:
         if isinstance(expr, Lex):
-            return _Regular(expr.lexeme)
+            return _Regular(expr.lexeme, n_wide=int(self.shapes.of(expr.lexeme).wide))
         if isinstance(expr, Call):
             found = self.regular.get(expr.rule)
             return found or Call(self.copies.get(expr.rule, expr.rule))
@@ -143,14 +147,11 @@ class _Fuser:
     def neighbours(self, first: _Fused, second: _Fused) -> _Regular | None:
         if not (isinstance(first, _Regular) and isinstance(second, _Regular)):
             return None
-        if _literal_length(first) + _literal_length(second) > MAX_LITERAL or self.ends_surely(first):
+        if _literal_length(first) + _literal_length(second) > MAX_LITERAL:
+            return None
+        if first.n_wide == 1 and self.shapes.has_sure_wide_end(first.lexeme):
             return None
         return self.join([first, second], lambda pair: _concat(*pair))
-
-    def ends_surely(self, part: _Regular) -> bool:
-        """Whether this is wide and its end is certain, so that what follows is better kept apart."""
-        shape = self.shapes.of(part.lexeme)
-        return shape.wide and shape.prefix_free
 
     def choice(self, options: list[_Fused]) -> _Fused:
         regular = [option for option in options if isinstance(option, _Regular)]
@@ -183,7 +184,8 @@ class _Fuser:
         return united
 
     def repetition(self, body: _Fused, expr: Repeat) -> _Fused:
-        if isinstance(body, _Regular) and ((expr.low, expr.high) == (0, 1) or not self.ends_surely(body)):
+        is_optional = (expr.low, expr.high) == (0, 1)
+        if isinstance(body, _Regular) and (is_optional or not self.shapes.has_sure_wide_end(body.lexeme)):
             joined = self.join([body], lambda one: lexemes.repeat(one[0], expr.low, expr.high))
             if joined is not None:
                 return joined
@@ -201,7 +203,13 @@ class _Fuser:
             depth += 1
         if size > self.max_size or depth > MAX_DEPTH:
             return None
-        return _Regular(result, size, depth)
+        return _Regular(result, size, depth, self.count_wide(result, parts))
+
+    def count_wide(self, result: Lexeme, parts: list[_Regular]) -> int:
+        if result.op is Op.CONCAT:
+            return sum(part.n_wide for part in parts)
+        most = max(part.n_wide for part in parts)
+        return max(most, int(self.shapes.of(result).wide)) if result.op is Op.REPEAT else most
 
 
 def _opened(parts: Iterable[_Fused]) -> Iterator[_Fused]:

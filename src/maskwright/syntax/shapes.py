@@ -27,6 +27,8 @@ _ALL_BYTES: Final = (1 << 256) - 1
 #: A run is wide if it may be longer than this, over more different bytes than that.
 _LONG_RUN: Final = 16
 _MANY_BYTES: Final = 32
+#: Most parts of a sequence that may stand behind its wide part and still count as its end.
+_LONGEST_END: Final = 6
 
 
 class Shape(NamedTuple):
@@ -85,6 +87,20 @@ class Shapes:
             return _intersection(parts)
         return Shape(not parts[0].nullable, _ALL_BYTES, False, True)
 
+    def has_sure_wide_end(self, lexeme: Lexeme) -> bool:
+        """Whether it ends with something wide whose end is certain, and is narrow before that."""
+        if lexeme.op is not Op.CONCAT:
+            whole = self.of(lexeme)
+            return whole.wide and whole.prefix_free
+        rest = _EMPTY_STRING
+        # Delimiters are short: looking at a few parts keeps the growing of long sequences linear.
+        for at in range(len(lexeme.args) - 1, max(-1, len(lexeme.args) - 1 - _LONGEST_END), -1):
+            part = lexeme.args[at]
+            rest = _before(part, self.of(part), rest, self)
+            if rest.wide:
+                return rest.prefix_free and not any(self.of(before).wide for before in lexeme.args[:at])
+        return False
+
     def loop_body(self, lexeme: Lexeme) -> Shape | None:
         """The shape of what a repetition repeats; None for other lexemes."""
         return self._known[id(lexeme.args[0])][1] if lexeme.op is Op.REPEAT else None
@@ -113,18 +129,23 @@ def _automaton(
 def _concat(parts: list[Shape], args: tuple[Lexeme, ...], shapes: Shapes) -> Shape:
     rest = _EMPTY_STRING
     for shape, lexeme in zip(reversed(parts), reversed(args), strict=True):
-        certain = shape.prefix_free and rest.prefix_free
-        if not certain and rest.prefix_free and not rest.nullable:
-            body = shapes.loop_body(lexeme)
-            if body is not None and body.prefix_free and not body.nullable:
-                certain = not body.first & rest.first
-        rest = Shape(
-            shape.nullable and rest.nullable,
-            shape.first | (rest.first if shape.nullable else 0),
-            certain,
-            shape.wide or rest.wide,
-        )
+        rest = _before(lexeme, shape, rest, shapes)
     return rest
+
+
+def _before(lexeme: Lexeme, shape: Shape, rest: Shape, shapes: Shapes) -> Shape:
+    """The shape of a lexeme followed by the rest of a sequence."""
+    certain = shape.prefix_free and rest.prefix_free
+    if not certain and rest.prefix_free and not rest.nullable:
+        body = shapes.loop_body(lexeme)
+        if body is not None and body.prefix_free and not body.nullable:
+            certain = not body.first & rest.first
+    return Shape(
+        shape.nullable and rest.nullable,
+        shape.first | (rest.first if shape.nullable else 0),
+        certain,
+        shape.wide or rest.wide,
+    )
 
 
 def _union(options: list[Shape]) -> Shape:
