@@ -13,8 +13,8 @@ thousand ranges in each of some hundred states it is far larger than the express
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from functools import lru_cache
+from typing import Final
 
 from ...lexeme import (
     EPSILON,
@@ -34,8 +34,6 @@ from ...regex.classes import property_set, unpack
 from . import idna_tables as tables
 
 __all__ = ["idn_name"]
-
-Chars: TypeAlias = Callable[[Ranges], Lexeme]
 
 _ASCII: Final[Ranges] = ((0, 0x7F),)
 _MIDDLE_DOT, _KERAIA, _KATAKANA_DOT = "\u00b7", "\u0375", "\u30fb"
@@ -64,7 +62,9 @@ def idn_name(encoding: Encoding, separator: Lexeme) -> Lexeme:
     return concat(label, star(concat(separator, label)))
 
 
+@lru_cache(maxsize=8)
 def _label(encoding: Encoding) -> Lexeme:
+    # Kept, because host names and mail addresses share it and its thousand ranges take a while.
     # RFC 5891 section 4.2.3.1: two hyphens in the third and fourth place are kept for encoded labels.
     plain = difference(
         compile_regex(r"[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?", encoding=encoding),
