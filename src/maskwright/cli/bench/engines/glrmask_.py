@@ -6,8 +6,12 @@ Its separators are fixed at `", "` and `": "`, which is how the texts of the ben
 from __future__ import annotations
 
 import json
+import os
 from functools import partial
 from typing import Any, ClassVar
+
+# The library's thread pool reads this when it starts; every engine here compiles on one thread.
+os.environ.setdefault("RAYON_NUM_THREADS", "1")
 
 import glrmask  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import numpy as np
