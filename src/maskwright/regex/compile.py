@@ -84,7 +84,8 @@ def _compile(pattern: str, flavour: str, search: bool, encoding: Encoding, flags
         options = [_anywhere(part) for part in tree.parts]
         if _ANY_TEXT in options:
             return encoding.any_text
-        return either([_lower(option, encoding, pattern) for option in options])
+        lexemes = [_lower(option, encoding, pattern) for option in options]
+        return encoding.any_text if encoding.any_text in lexemes else either(lexemes)
     return _lower(_anywhere(tree), encoding, pattern)
 
 

@@ -60,6 +60,8 @@ def parse_ecma(pattern: str, flags: frozenset[str] = frozenset()) -> Node:
     except RegexError as strict:
         try:
             return EcmaParser(pattern, flags, unicode_mode=False).parse()
+        except NotRegularError:
+            raise
         except RegexError:
             raise strict from None
 
@@ -250,6 +252,8 @@ class EcmaParser(PatternParser):
             if digits and set(digits) <= _HEX and len(value) <= 6 and int(value or "0", 16) <= 0x10FFFF:
                 self.pos = end + 1
                 return int(value or "0", 16)
+            if value and set(digits) <= _HEX:
+                self.refuse("there is no such code point", start)
             if self._strict:
                 self.fail("`\\u{` needs a code point in hex digits and `}`", start)
             self.pos = mark
