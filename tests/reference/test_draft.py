@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maskwright.errors import MatcherError
-from maskwright.reference.draft import read_tree
+from maskwright.draft import read_tree
 
 
 def ids(*values: int) -> np.ndarray:

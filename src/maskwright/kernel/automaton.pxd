@@ -91,7 +91,9 @@ cdef class Automaton:
     cdef vector[Visit] work
     cdef vector[Visit] visited
     cdef unordered_set[uint64_t] visited_keys
-    cdef vector[int32_t] returned
+    cdef vector[int32_t] returned       # return addresses handled in this step
+    cdef unordered_set[int32_t] returned_keys
+    cdef vector[int32_t] ending
     cdef uint8_t new_accepting
 
     cdef State* step(self, State* state, uint8_t byte) noexcept nogil
@@ -107,5 +109,6 @@ cdef class Automaton:
     cdef void visit(self, int32_t node, int32_t ret, int32_t reg) noexcept nogil
     cdef void push_node(self, int32_t node, int32_t ret, int32_t reg) noexcept nogil
     cdef void push_return(self, int32_t ret) noexcept nogil
+    cdef bint has_returned(self, int32_t ret) noexcept nogil
     cdef State* new_state(self) noexcept nogil
     cdef void grow(self) noexcept nogil

@@ -200,29 +200,58 @@ cdef class Automaton:
         self.kernel.push_back(item)
 
     cdef void push_return(self, int32_t ret) noexcept nogil:
+        """A rule instance is over: put its callers in the kernel, and theirs if they are over too."""
         cdef Item item
         cdef size_t i
         cdef int32_t j, pred
         cdef State* origin
         cdef Wait wait
-        # Callers can form a cycle (A calls A in tail position of its own prediction).
-        for i in range(self.returned.size()):
-            if self.returned[i] == ret:
-                return
+        # A list of work instead of recursion: a chain of callers can be as long as the output.
+        self.ending.push_back(ret)
+        while not self.ending.empty():
+            ret = self.ending.back()
+            self.ending.pop_back()
+            # Callers can form a cycle (a rule that is its own last part).
+            if self.has_returned(ret):
+                continue
+            if ret == RET_ROOT:
+                item.edge = EDGE_DONE
+                item.lex = 0
+                item.ret = RET_ROOT
+                item.reg = 0
+                self.kernel.push_back(item)
+                continue
+            origin = self.ret_states[ret]
+            pred = ret - origin.ret_base
+            for j in range(origin.n_waits):
+                wait = self.waits[origin.wait_off + j]
+                if wait.pred != pred:
+                    continue
+                item.edge = self.network.edges[wait.edge].target
+                item.ret = resolved(origin, wait.ret)
+                if self.network.nodes[item.edge].last:
+                    self.ending.push_back(item.ret)
+                else:
+                    item.edge = -1 - item.edge
+                    item.lex = 0
+                    item.reg = wait.reg
+                    self.kernel.push_back(item)
+
+    cdef bint has_returned(self, int32_t ret) noexcept nogil:
+        """Whether this return address was handled in the current slow step; remembers it."""
+        cdef size_t i
+        if self.returned.size() < SCAN_LIMIT:
+            for i in range(self.returned.size()):
+                if self.returned[i] == ret:
+                    return True
+        else:
+            if self.returned.size() == SCAN_LIMIT:
+                self.returned_keys.clear()
+                self.returned_keys.insert(self.returned.begin(), self.returned.end())
+            if not self.returned_keys.insert(ret).second:
+                return True
         self.returned.push_back(ret)
-        if ret == RET_ROOT:
-            item.edge = EDGE_DONE
-            item.lex = 0
-            item.ret = RET_ROOT
-            item.reg = 0
-            self.kernel.push_back(item)
-            return
-        origin = self.ret_states[ret]
-        pred = ret - origin.ret_base
-        for j in range(origin.n_waits):
-            wait = self.waits[origin.wait_off + j]
-            if wait.pred == pred:
-                self.push_node(self.network.edges[wait.edge].target, resolved(origin, wait.ret), wait.reg)
+        return False
 
     cdef State* intern_kernel(self) noexcept nogil:
         """The state of the kernel in scratch, closed if it is new."""
@@ -455,10 +484,8 @@ cdef class Automaton:
                 if wait.pred == pred:
                     self.visit(self.network.edges[wait.edge].target, wait.ret, wait.reg)
             return
-        for i in range(self.returned.size()):
-            if self.returned[i] == ret:
-                return
-        self.returned.push_back(ret)
+        if self.has_returned(ret):
+            return
         origin = self.ret_states[ret]
         pred = ret - origin.ret_base
         for j in range(origin.n_waits):

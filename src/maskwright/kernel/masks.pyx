@@ -41,7 +41,7 @@ cdef size_t SPARSE_LIMIT = 256
 # Exits below which more tokens lie than this are not merged but walked in the vocabulary trie.
 cdef int32_t MERGE_LIMIT = 8192
 # States that one search for a completion in tokens may look at.
-cdef size_t COMPLETION_LIMIT = 20_000
+cdef size_t COMPLETION_LIMIT = 2_000
 
 
 cdef struct TokenSpan:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from maskwright.errors import BitmaskError, MatcherError, VocabularyError
 from maskwright.rules import Rule
 
-from . import draft
+from maskwright import draft
 from .liveness import BOUNDARY, Spelling
 from .recogniser import ReferenceRecogniser
 
