@@ -19,7 +19,7 @@ from maskwright.prompt import describe
 
 HERE = Path(__file__).parent
 SEED = 7
-TEMPERATURE = 0.2
+TEMPERATURE = 0.1
 MAX_TOKENS = 400
 
 

@@ -17,7 +17,7 @@ class DiceModel:
     """256 single bytes and a stop token; logits are random, more of them than there are tokens."""
 
     name = "dice"
-    context = 600
+    context = 1200
 
     def __init__(self, seed: int = 0, n_logits: int = 300) -> None:
         vocabulary = [bytes([byte]) for byte in range(N_BYTES)]

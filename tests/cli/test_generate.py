@@ -107,9 +107,9 @@ def test_max_tokens_has_an_exit_code_of_its_own(dice: DiceModel, schema_file: st
 
 
 def test_a_prompt_that_does_not_fit_is_refused_before_anything_is_generated(dice: DiceModel) -> None:
-    result = generate("x" * 500, "--regex", "a", "--max-tokens", "200")
+    result = generate("x" * 1100, "--regex", "a", "--max-tokens", "200")
     assert (result.exit_code, result.stdout, dice.evaluations) == (2, "", 0)
-    assert "600" in result.stderr
+    assert "1200" in result.stderr
 
 
 @pytest.mark.parametrize(
