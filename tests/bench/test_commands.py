@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.bench import main
+from maskwright.cli.bench import _spelled, main
 from maskwright.cli.bench.datasets import DataError
 from maskwright.cli.bench.engines import NAMES, EngineMissing, create, parse_names
 from maskwright.cli.bench.quick import load_items
@@ -20,6 +20,11 @@ def test_help_and_wrong_usage_give_codes(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["nonsense"]) == 2
     assert main(["mask"]) == 2  # --data is required
     assert "--data" in capsys.readouterr().err
+
+
+def test_the_command_written_into_documents_has_no_path_of_this_machine() -> None:
+    arguments = ["mask", "--data", "/here/data", "--sample=3", "--write", "docs/x.md", "--out=/tmp/x"]
+    assert _spelled(arguments) == "maskwright bench mask --data PATH --sample=3"
 
 
 def test_missing_data_is_an_error_with_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

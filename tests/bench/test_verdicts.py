@@ -54,12 +54,13 @@ def test_the_document_counts_by_draft_file_and_engine() -> None:
             engine="b", draft="maskbench", file="Github", case="o1", refused="#/x: unimplemented keyword"
         ),
     ]
-    text = render(outcomes, ["a", "b"], {"a": "1.0", "b": "2.0"}, 10.0)
+    text = render(outcomes, ["a", "b"], {"a": "1.0", "b": "2.0"}, "the command")
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "|" in line]
     assert ["draft7 required", "a", "2", "1", "1", "0", "0", "0", "50.0 %"] in rows
     assert ["draft7 optional", "b", "2", "0", "0", "0", "0", "2", "0.0 %"] in rows
     assert ["not", "1/1", "0/0/0/2"] in rows
     assert ["a", "1", "0", "0", "0", "0", "0", "0", "2", "0", "0", "0", "0"] in rows
+    assert "Written by `the command`. Engines: a 1.0, b 2.0." in text
     assert "- draft7/not: forbidden: two: **false accept**" in text
 
 
@@ -68,6 +69,6 @@ def test_refusals_are_grouped_without_their_place() -> None:
         _outcome(case=str(i), refused=f"#/properties/p{i}: keyword 'not' cannot be enforced\n  hint")
         for i in range(3)
     ]
-    text = render(outcomes, ["a"], {"a": "1.0"}, 10.0)
+    text = render(outcomes, ["a"], {"a": "1.0"}, "the command")
     assert "Refused, a (3 schemas)" in text
     assert "| keyword 'not' cannot be enforced |         3 |" in text

@@ -48,10 +48,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = parser.parse_args(arguments)
     except SystemExit as stop:  # argparse ends the process; a caller of `main` wants a code
         return int(stop.code or 0)
-    return _run(args, arguments)
+    args.spelled = _spelled(arguments)
+    return _run(args)
 
 
-def _run(args: argparse.Namespace, arguments: Sequence[str]) -> int:
+def _run(args: argparse.Namespace) -> int:
     from .datasets import DataError
     from .documents import replace_section
     from .engines import EngineMissing
@@ -63,7 +64,7 @@ def _run(args: argparse.Namespace, arguments: Sequence[str]) -> int:
         text = module.run(args)
         print(text)
         if getattr(args, "write", None) is not None:
-            replace_section(args.write, args.command, _spelled(arguments), text)
+            replace_section(args.write, args.command, args.spelled, text)
         return 0
     except (DataError, EngineMissing, MissingVocabulary, WorkerError) as error:
         print(f"maskwright bench: {error}", file=sys.stderr)

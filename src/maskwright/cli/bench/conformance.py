@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> str:
     outcomes = _judge(jobs, partial(make_handler, specs, remotes), args)
     if args.raw is not None:
         args.raw.write_text("".join(json.dumps(o.as_dict(), ensure_ascii=False) + "\n" for o in outcomes))
-    text = render(outcomes, specs, engine_versions(specs), args.time_limit)
+    text = render(outcomes, specs, engine_versions(specs), args.spelled)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(text)
     return text

@@ -85,16 +85,15 @@ def _kind(valid: bool, taken: bool) -> str:
 
 
 def render(
-    outcomes: Sequence[CaseOutcome], specs: Sequence[str], versions: Mapping[str, str], limit_s: float
+    outcomes: Sequence[CaseOutcome], specs: Sequence[str], versions: Mapping[str, str], command: str
 ) -> str:
     """The document, as Markdown."""
     named = ", ".join(f"{spec} {versions[spec]}" for spec in specs)
     parts = [
         "# Conformance",
-        "Written by `maskwright bench conformance --data PATH --engines "
-        f"{','.join(specs)}`. Engines: {named}.\n"
+        f"Written by `{command}`. Engines: {named}.\n"
         "Each instance is judged in its `json.dumps` text over a vocabulary of single bytes, properties\n"
-        f"in any order where the engine can be told; {limit_s:g} s for a schema. *Refused*: the engine said\n"
+        "in any order where the engine can be told. *Refused*: the engine said\n"
         "that it cannot compile the schema; one that says *unsatisfiable* is judged by that verdict.",
     ]
     suite = [outcome for outcome in outcomes if outcome.draft != "maskbench"]

@@ -23,6 +23,11 @@ class Maskwright(Engine):
     name: ClassVar[str] = "maskwright"
     distribution: ClassVar[str] = "maskwright"
 
+    @property
+    def version(self) -> str:
+        """Of the code that runs, installed or not."""
+        return str(maskwright.__version__)
+
     def prepare(self, vocabulary: BenchVocabulary) -> None:
         self._vocabulary = vocabulary
         self._words = self.new_words(vocabulary)
