@@ -48,7 +48,7 @@ class Op(IntEnum):
     EPSILON = 1  #: the empty string; ()
     LITERAL = 2  #: one byte string; (bytes,)
     BYTES = 3  #: one byte out of a set; (mask: int of 256 bits,)
-    LITERALS = 4  #: a finite set of byte strings; (tuple of bytes, sorted, distinct)
+    LITERALS = 4  #: a finite set of byte strings; the args are its members: bytes, sorted, distinct
     CONCAT = 5  #: sequence; tuple of Lexeme, two or more
     UNION = 6  #: alternatives; tuple of Lexeme, two or more
     INTERSECTION = 7  #: conjunction; tuple of Lexeme, two or more

@@ -86,7 +86,7 @@ class Builder:
         self.anything = self.documents.node(True, root.resource, (), "#", ())
         self.satisfiability = Satisfiability(self)
         self._integer: Expr = any_integer(options.integer_spelling)
-        self._expander = Expander(options, self.report)
+        self._expander = Expander(self)
         self._branches: dict[Obligations, list[Branch]] = {}
         self._rules: dict[tuple[Obligations, int], Expr] = {}
         self._pending: list[Rule] = []
@@ -430,7 +430,7 @@ def _joined(scalars: list[Lexeme]) -> Lexeme:
         if lexeme.op is lexeme.op.LITERAL:
             texts.append(lexeme.args[0])
         elif lexeme.op is lexeme.op.LITERALS:
-            texts.extend(lexeme.args[0])
+            texts.extend(lexeme.args)
         else:
             others.append(lexeme)
     return union(literals(texts), *others)
