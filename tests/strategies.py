@@ -238,6 +238,34 @@ def any_grammars(token_ids: tuple[int, ...] = ()) -> st.SearchStrategy[Rule]:
     return grammars(token_ids=token_ids) | shaped_grammars(token_ids=token_ids)
 
 
+def describe(root: Rule) -> str:
+    """A grammar as text, one rule a line: what a failing test shows."""
+    names: dict[Rule, str] = {root: f"{root.name}'0"}
+    lines = []
+
+    def show(expr: Expr) -> str:
+        match expr:
+            case Lex(lexeme):
+                return repr(lexeme)
+            case Call(rule):
+                return names.setdefault(rule, f"{rule.name}'{len(names)}")
+            case Seq(parts):
+                return f"Seq({', '.join(map(show, parts))})"
+            case Alt(options):
+                return f"Alt({', '.join(map(show, options))})"
+            case Repeat(body, low, high):
+                return f"Repeat({show(body)}, {low}, {high})"
+            case Act(action, a, b, c):
+                return f"{action.name}({a}, {b}, {c})"
+        return repr(expr)
+
+    done: set[Rule] = set()
+    while todo := [rule for rule in names if rule not in done]:
+        done.add(todo[0])
+        lines.append(f"{names[todo[0]]} = {show(todo[0].expand())}")
+    return "\n".join(lines)
+
+
 # -- vocabularies ---------------------------------------------------------------------------------
 
 

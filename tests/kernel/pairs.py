@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -81,13 +80,14 @@ def legal(matcher: Any, vocab_size: int) -> list[int]:
     return token_ids(filled_row(matcher, vocab_size))
 
 
-@dataclass(repr=False)
 class Case:
     """A grammar that is not empty, a vocabulary that can spell one of its texts, and a way through it."""
 
-    rule: Rule
-    vocabulary: SmallVocabulary
-    picks: list[int]
+    # Not a dataclass: hypothesis would print the fields, and a rule's name says nothing.
+    def __init__(self, rule: Rule, vocabulary: SmallVocabulary, picks: list[int]) -> None:
+        self.rule = rule
+        self.vocabulary = vocabulary
+        self.picks = picks
 
     def __repr__(self) -> str:
         return f"Case({self.vocabulary}, picks={self.picks},\n{describe(self.rule)})"
