@@ -22,6 +22,7 @@ from ..errors import LimitExceeded
 from .values import ANY, OBJECT, json_key, type_bit
 
 if TYPE_CHECKING:
+    from .builder import Builder
     from .nodes import Node
     from .options import SchemaOptions
     from .report import Report
@@ -150,9 +151,19 @@ class Lacks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """One of several lists of tasks."""
+    """One of several lists of tasks.
+
+    Attributes:
+        alternatives: The lists.
+        failing: The node whose failing the choice spells out, if that is what it is about.
+    """
 
     alternatives: list[list[Task]]
+    failing: Node | None = None
+
+    def only(self, alternatives: list[list[Task]]) -> Choice:
+        """The same choice with fewer alternatives."""
+        return Choice(alternatives, self.failing)
 
 
 Task = Holds | Types | Values | Excluded | Strings | Numbers | Arrays | Objects | Requires | Lacks | Choice
@@ -245,17 +256,18 @@ class Expander:
     """Turns sets of obligations into branches.
 
     Args:
-        options: Limits, and what the caller wants enforced.
-        report: Told about every node that is visited.
+        builder: Knows the options and the report, and which scalar schemas go together.
     """
 
-    def __init__(self, options: SchemaOptions, report: Report) -> None:
-        # Imported here because both need the classes above.
+    def __init__(self, builder: Builder) -> None:
+        # Imported here because they need the classes above.
         from .duals import negate
         from .keywords import assert_node
+        from .propagate import Judge
 
-        self.options = options
-        self.report = report
+        self.options: SchemaOptions = builder.options
+        self.report: Report = builder.report
+        self._judge = Judge(builder)
         self._assert: Final = assert_node
         self._negate: Final = negate
 
@@ -276,6 +288,14 @@ class Expander:
         while stack:
             branch, agenda = stack.pop()
             self._settle(branch, agenda)
+            while branch.types and branch.choices:
+                forced = self._judge.prune(branch)
+                if forced is None:
+                    branch.types = 0
+                elif forced:
+                    self._settle(branch, forced)
+                else:
+                    break
             if not branch.types:
                 continue
             if not branch.choices:
@@ -342,7 +362,7 @@ class Expander:
             elif len(alternatives) == 1:
                 agenda.extend(alternatives[0])
             else:
-                branch.choices = (*branch.choices, Choice(alternatives))
+                branch.choices = (*branch.choices, Choice(alternatives, node))
 
 
 def _hold_any(branch: Branch, node: AnyOf, positive: bool, agenda: list[Task]) -> None:

@@ -1,0 +1,270 @@
+"""Pruning choices: which alternatives of a branch are already true or already impossible.
+
+Splitting on every choice multiplies: eleven ``oneOf`` members that fail in nine ways each are 9^11
+branches, of which almost all are empty, and nearly all choices are decided by one discriminating
+property. So after every step the remaining choices are judged against the branch, as in unit propagation
+(Davis, Logemann and Loveland 1962): a choice with a true alternative is dropped, impossible alternatives
+are removed, a single one left is taken at once.
+
+Judgements are one-sided: "unknown" is always allowed, and costs time only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ..errors import SchemaError
+from .branches import (
+    AnyOf,
+    Branch,
+    Choice,
+    Excluded,
+    Holds,
+    Lacks,
+    Objects,
+    Obligation,
+    Requires,
+    Task,
+    Types,
+    Values,
+)
+from .groups import PropertyGroup
+from .values import ARRAY, OBJECT, json_key, type_bit
+
+if TYPE_CHECKING:
+    from .builder import Builder
+    from .nodes import Node
+
+__all__ = ["Judge"]
+
+_SCALAR_KEYWORDS: Final = frozenset(
+    "type enum const pattern format minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum "
+    "multipleOf title description default examples $comment deprecated readOnly writeOnly".split()
+)
+_DEPTH: Final = 4
+
+
+class Judge:
+    """Judges alternatives against branches, with the builder's knowledge of scalar schemas."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+
+    def prune(self, branch: Branch) -> list[Task] | None:
+        """Reduce the choices of a branch.
+
+        Returns:
+            The tasks of alternatives that are the last of their choice, to be settled; None if
+            some choice has no alternative left.
+        """
+        kept: list[Choice] = []
+        forced: list[Task] = []
+        for choice in branch.choices:
+            if choice.failing is not None and self.conflicts(branch, choice.failing):
+                continue
+            left: list[list[Task]] = []
+            for alternative in choice.alternatives:
+                verdict = self._alternative(branch, alternative)
+                if verdict is True:
+                    break
+                if verdict is None:
+                    left.append(alternative)
+            else:
+                if not left:
+                    return None
+                if len(left) == 1:
+                    forced.extend(left[0])
+                else:
+                    kept.append(choice if len(left) == len(choice.alternatives) else choice.only(left))
+        branch.choices = tuple(kept)
+        return forced
+
+    def _alternative(self, branch: Branch, tasks: list[Task]) -> bool | None:
+        """Whether all tasks are already met (True), one cannot be (False), or neither (None)."""
+        verdict: bool | None = True
+        mask = branch.types
+        for task in tasks:
+            if type(task) is Types:
+                mask &= task.mask
+                if not mask:
+                    return False
+                if branch.types & ~task.mask:
+                    verdict = None
+                continue
+            one = self._task(branch, mask, task)
+            if one is False:
+                return False
+            if one is None:
+                verdict = None
+        return verdict
+
+    def _task(self, branch: Branch, mask: int, task: Task) -> bool | None:
+        kind = type(task)
+        if kind is Holds:
+            assert isinstance(task, Holds)
+            return self._holds(branch, task)
+        if kind is Requires or kind is Lacks:
+            assert isinstance(task, (Requires, Lacks))
+            return _presence(branch, mask, task)
+        if kind is Objects:
+            assert isinstance(task, Objects)
+            return self._named(branch, mask, task.atom)
+        if kind is Values or kind is Excluded:
+            assert isinstance(task, (Values, Excluded))
+            return _finite(branch, mask, task)
+        return None
+
+    def _holds(self, branch: Branch, task: Holds) -> bool | None:
+        if task.scopes or task.without:
+            return None  # what is evaluated matters too
+        if (task.node, task.positive) in branch.done:
+            return True
+        if (task.node, not task.positive) in branch.done:
+            return False
+        node = task.node
+        if isinstance(node, AnyOf):
+            return None
+        if node.schema is True or node.schema is False:
+            return node.schema is task.positive
+        if self.conflicts(branch, node):
+            return not task.positive
+        return None
+
+    def _named(self, branch: Branch, mask: int, atom: Any) -> bool | None:
+        """A property that is present and meets an obligation, against what the branch says of it."""
+        if mask != OBJECT or type(atom) is not tuple or atom[0] != "named":
+            return None
+        _, name, (node, positive) = atom
+        known = self._known(branch, name)
+        if (node, positive) in known and branch.types == OBJECT:
+            return True
+        scalars = [one for one in known if is_scalar(one)]
+        if not scalars or not is_scalar((node, positive)):
+            return None
+        if not self._together(scalars, (node, positive)):
+            return False
+        if branch.types == OBJECT and not self._together(scalars, (node, not positive)):
+            return True
+        return None
+
+    def _known(self, branch: Branch, name: str) -> list[Obligation]:
+        """What a branch says about the value of a property, as far as it is said by name."""
+        found: list[Obligation] = []
+        for atom in branch.objects:
+            if type(atom) is PropertyGroup:
+                node = atom.named.get(name)
+                if node is not None:
+                    found.append(self._builder.obligation((node, True)))
+            elif type(atom) is tuple and atom[0] == "named" and atom[1] == name:
+                found.append(self._builder.obligation(atom[2]))
+        return found
+
+    def _together(self, known: list[Obligation], more: Obligation) -> bool:
+        return self._builder.satisfiable(self._builder.cleaned([*known, more]))
+
+    def conflicts(self, branch: Branch, node: Node, depth: int = _DEPTH) -> bool:
+        """Whether it is plain that no value of the branch meets the node."""
+        schema = node.schema
+        if not isinstance(schema, dict):
+            return schema is False
+        if depth < 0:
+            return False
+        try:
+            if "$ref" in schema:
+                target = node.documents.resolve(node, schema["$ref"])
+                if self.conflicts(branch, target, depth - 1):
+                    return True
+                if node.resource.dialect.ref_overrides:
+                    return False
+            if _surface_conflict(branch, node, schema):
+                return True
+            if branch.types == OBJECT and self._members_conflict(branch, node, schema):
+                return True
+            inner = [node.child("allOf", i) for i in range(len(schema.get("allOf", ())))]
+            if any(self.conflicts(branch, one, depth - 1) for one in inner):
+                return True
+            for keyword in ("anyOf", "oneOf"):
+                options = [node.child(keyword, i) for i in range(len(schema.get(keyword, ())))]
+                if options and all(self.conflicts(branch, one, depth - 1) for one in options):
+                    return True
+        except (SchemaError, TypeError, ValueError):
+            return False  # malformed: expansion will say so
+        return False
+
+    def _members_conflict(self, branch: Branch, node: Node, schema: dict[str, Any]) -> bool:
+        needed = schema.get("required", ())
+        listed = schema.get("properties", {})
+        if schema.get("additionalProperties") is False and not schema.get("patternProperties"):
+            if any(name not in listed for name in branch.required):
+                return True
+        if not isinstance(needed, list):
+            needed = ()
+        for atom in branch.objects:
+            if type(atom) is PropertyGroup and not atom.patterns:
+                closed = atom.rest is not None and atom.rest.schema is False
+                if closed and any(name not in atom.named for name in needed):
+                    return True
+        for name in listed:
+            if name in branch.required or name in needed:
+                own = self._builder.obligation((node.child("properties", name), True))
+                scalars = [one for one in self._known(branch, name) if is_scalar(one)]
+                if scalars and is_scalar(own) and not self._together(scalars, own):
+                    return True
+        return False
+
+
+def _presence(branch: Branch, mask: int, task: Requires | Lacks) -> bool | None:
+    """A property that has to be there, or must not be."""
+    if not mask & OBJECT:
+        return True
+    holds, fails = (branch.required, branch.lacks)
+    if type(task) is Lacks:
+        holds, fails = fails, holds
+    if task.name in holds:
+        return True
+    return False if task.name in fails and mask == OBJECT else None
+
+
+def _finite(branch: Branch, mask: int, task: Values | Excluded) -> bool | None:
+    """Candidate or excluded values."""
+    wanted = type(task) is Values
+    if branch.values is None:
+        touched = any(type_bit(value) & mask for value in task.values.values())
+        return None if touched else not wanted
+    n_common = sum(key in task.values for key in branch.values)
+    if n_common == 0:
+        return not wanted
+    return wanted if n_common == len(branch.values) else None
+
+
+def _surface_conflict(branch: Branch, node: Node, schema: dict[str, Any]) -> bool:
+    from .keywords import type_mask
+
+    if "type" in schema and not branch.types & type_mask(node, schema["type"]):
+        return True
+    finite = schema.get("enum")
+    if "const" in schema and "const" in node.resource.dialect.keywords:
+        finite = [schema["const"]]
+    if isinstance(finite, list):
+        if not any(type_bit(value) & branch.types for value in finite):
+            return True
+        if branch.values is not None and not any(json_key(value) in branch.values for value in finite):
+            return True
+    if branch.types == OBJECT and branch.lacks and isinstance(schema.get("required"), list):
+        return any(name in branch.lacks for name in schema["required"])
+    return False
+
+
+def is_scalar(obligation: Obligation) -> bool:
+    """Whether an obligation is about scalars only, so that to decide it is cheap."""
+    node = obligation[0]
+    if isinstance(node, AnyOf) or not isinstance(node.schema, dict):
+        return False
+    schema = node.schema
+    if not schema.keys() <= _SCALAR_KEYWORDS:
+        return False
+    values = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else None
+    if isinstance(values, list):
+        return len(values) <= 64 and not any(type_bit(value) & (ARRAY | OBJECT) for value in values)
+    kind = schema.get("type")
+    return isinstance(kind, str) and kind not in ("array", "object")
