@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from maskwright.errors import MatcherError
 from maskwright.draft import read_tree
+from maskwright.errors import MatcherError
 
 
 def ids(*values: int) -> np.ndarray:

@@ -17,10 +17,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from maskwright import draft
 from maskwright.errors import BitmaskError, MatcherError, VocabularyError
 from maskwright.rules import Rule
 
-from maskwright import draft
 from .liveness import BOUNDARY, Spelling
 from .recogniser import ReferenceRecogniser
 
