@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
@@ -165,3 +166,14 @@ def test_character_automaton(encoding: Encoding) -> None:
 
 def test_quotes() -> None:
     assert accepts(json_string(JSON_CANONICAL.text("x")), b'"x"')
+
+
+def test_many_threads_share_an_encoding() -> None:
+    sets = [((0x61 + n, 0x3000 + 61 * n),) for n in range(60)]
+    fresh = type(JSON_ANY_SPELLING)("fresh", JSON_ANY_SPELLING._forms, single=False)
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(fresh.chars, sets * 4))
+    for ranges, lexeme in zip(sets, made, strict=False):
+        low, high = ranges[0]
+        for code in (low - 1, low, high, high + 1):
+            assert accepts(lexeme, rf"\u{code:04x}".encode()) == (low <= code <= high)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from threading import Lock
 from typing import Final
 
 from ..lexeme import (
@@ -75,6 +76,7 @@ class Encoding:
         self._memo: dict[Ranges, Lexeme] = {}
         # Shared by all classes, so that what they have in common is built once and is one object.
         self._trie = ByteTrie(self._forms)
+        self._lock = Lock()
         self._expressions: dict[Ref, Lexeme] = {~0: EPSILON}
         self.any_char: Lexeme = self.chars(ALL)
         self.any_text: Lexeme = star(self.any_char)
@@ -91,9 +93,10 @@ class Encoding:
         key = ranges if isinstance(ranges, tuple) else tuple(ranges)
         found = self._memo.get(key)
         if found is None:
-            if len(self._memo) >= _MEMO_LIMIT:
-                self._memo.clear()
-            found = self._memo[key] = self._class(make(key))
+            with self._lock:
+                if len(self._memo) >= _MEMO_LIMIT:
+                    self._memo.clear()
+                found = self._memo[key] = self._class(make(key))
         return found
 
     def text(self, text: str) -> Lexeme:
