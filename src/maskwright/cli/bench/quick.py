@@ -107,7 +107,10 @@ def _round(
         instance = Instance(vocabulary.encode(text), True)
         turn = (round_number + place) % len(prepared)
         for spec, engine in [*prepared[turn:], *prepared[:turn]]:
-            results[spec][name] = _measure(engine, schema, instance, vocabulary.stop_id, n_visits)
+            try:
+                results[spec][name] = _measure(engine, schema, instance, vocabulary.stop_id, n_visits)
+            except Exception as error:  # an engine's own fault must not hide the others' figures
+                results[spec][name] = {"refused": f"{type(error).__name__}: {error}"}
     return results | {"overhead": harness_overhead_ns()}
 
 
