@@ -35,7 +35,7 @@ if sys.platform == "win32":
 elif CHECKED:
     FLAGS, MACROS = ["-std=c++17", "-O1", "-g"], [("_GLIBCXX_ASSERTIONS", "1")]
 else:
-    FLAGS, MACROS = ["-std=c++17", "-O3"], []
+    FLAGS, MACROS = ["-std=c++17", "-O3", "-g0"], []
 
 EXTENSIONS = [
     Extension(
