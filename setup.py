@@ -2,12 +2,13 @@
 
 All compiler directives and flags of the kernel live here and nowhere else, so that one switch turns
 them all: ``MASKWRIGHT_CHECKED=1`` builds with bounds, None and division checks, the assertions of the
-C++ library and little optimisation. The two builds keep their intermediate files apart: neither
-Cython nor setuptools notices that only the flags changed.
+C++ library and little optimisation. Neither Cython nor setuptools notices that only flags changed, so
+intermediate files live in a folder whose name holds the kind of build and a digest of this file.
 
 Everything else about the package is in ``pyproject.toml``.
 """
 
+import hashlib
 import os
 import sys
 from pathlib import Path
@@ -16,7 +17,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 CHECKED = os.environ.get("MASKWRIGHT_CHECKED", "") not in ("", "0")
-BUILD_BASE = Path("build", "checked" if CHECKED else "release")
+DIGEST = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+BUILD_BASE = Path("build", f"{'checked' if CHECKED else 'release'}-{DIGEST}")
 KERNEL = Path("src", "maskwright", "kernel")
 
 DIRECTIVES = {
