@@ -192,9 +192,23 @@ def _render(
             markdown(["microseconds", *specs], _rows(figures)),
             "",
             markdown([f"times {specs[0]}, same tokens", *specs], _rows(ratios)),
+            "",
+            markdown([f"{specs[0]} by schema", *_SCHEMA_MEASURES], _by_schema(rounds, specs[0])),
             *_refusals(rounds, specs),
         ]
     )
+
+
+_SCHEMA_MEASURES = ("compile + first mask, p50", "first visit, mean", "first visit, p99", "later visits, p50")
+
+
+def _by_schema(rounds: Sequence[dict[str, Any]], spec: str) -> list[list[str]]:
+    """Where the first engine's time goes."""
+    rows = []
+    for name in _taken(rounds, [spec]):
+        figures = _figures(rounds, spec, [name])
+        rows.append([name, *(number(figures[measure]) for measure in _SCHEMA_MEASURES)])
+    return rows
 
 
 def _ratios(rounds: Sequence[dict[str, Any]], spec: str, base: str) -> dict[str, float]:
