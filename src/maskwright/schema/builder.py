@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
-from ..errors import LimitExceeded, SchemaError
+from ..errors import LimitExceeded
 from ..lexeme import EMPTY, Lexeme, intersection, literals, union
 from ..regex.encoding import JSON_STRING
 from ..rules import Alt, Call, Expr, Lex, Never, Rule
@@ -225,7 +225,7 @@ class Builder:
             return None
         self.report.saw(node)
         if kind == "integer":
-            return self._integer
+            return self._integer if node.resource.dialect.float_integers else any_integer("plain")
         return _plain_types().get(kind)
 
     def _is_scalar(self, obligations: Obligations) -> bool:
@@ -318,28 +318,16 @@ class Builder:
         return found
 
     def _array(self, branch: Branch, depth: int) -> list[Expr]:
-        if any(key_is_container(key, "[") for key in branch.excluded):
-            self._refuse_excluded(branch, ARRAY)
         if not branch.arrays:
             return [self.layout.any_array(depth)]
         expr = array_expr(self, self.array_of(branch), depth)
         return [] if expr is None else [expr]
 
     def _object(self, branch: Branch, depth: int) -> list[Expr]:
-        if any(isinstance(key, frozenset) for key in branch.excluded):
-            self._refuse_excluded(branch, OBJECT)
         if not (branch.objects or branch.required or branch.lacks):
             return [self.layout.any_object(depth)]
         shapes = [prune_object(self, shape) for shape in self.objects_of(branch)]
         return [object_expr(self, shape, depth) for shape in shapes if shape is not None]
-
-    def _refuse_excluded(self, branch: Branch, kind: int) -> None:
-        name = "arrays" if kind == ARRAY else "objects"
-        raise SchemaError(
-            f"excluding given {name} (not enum, not const) cannot be enforced",
-            keyword="not",
-            hint="exclude scalars, or state what the value may be",
-        )
 
     # -- the whole -----------------------------------------------------------------------------------
 
@@ -416,11 +404,6 @@ _COMBINATORS: Final = frozenset(
         "dependencies",
     ]
 )
-
-
-def key_is_container(key: Any, mark: str) -> bool:
-    """Whether a `json_key` is that of an array."""
-    return isinstance(key, tuple) and len(key) > 0 and key[0] == mark
 
 
 def _joined(scalars: list[Lexeme]) -> Lexeme:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .branches import (
     Arrays,
+    Choice,
     Excluded,
     Expander,
     Holds,
@@ -26,7 +27,7 @@ from .branches import (
     Types,
     values_of,
 )
-from .groups import Contains, HasMember, Unevaluated
+from .groups import Contains, HasMember, PropertyGroup, Unevaluated
 from .keywords import (
     asserted_format,
     contains_bounds,
@@ -41,7 +42,7 @@ from .keywords import (
     type_mask,
     widened_pattern,
 )
-from .values import ANY, ARRAY, NUMBER, OBJECT, STRING, json_key
+from .values import ANY, ARRAY, NUMBER, OBJECT, STRING
 
 if TYPE_CHECKING:
     from .nodes import Node
@@ -157,11 +158,51 @@ def _not_type(expander: Expander, node: Node, value: Any) -> Alternatives:
 def _not_enum(expander: Expander, node: Node, value: Any) -> Alternatives:
     if not isinstance(value, list):
         raise node.error("enum must be a list", "enum")
-    return [[Excluded(values_of(value))]]
+    return [_differs(node, value)]
 
 
 def _not_const(expander: Expander, node: Node, value: Any) -> Alternatives:
-    return [[Excluded({json_key(value): value})]]
+    return [_differs(node, [value])]
+
+
+def _differs(node: Node, values: list[Any]) -> list[Task]:
+    """The value is none of these: scalars are excluded at once, containers differ somewhere."""
+    tasks: list[Task] = []
+    scalars = [value for value in values if not isinstance(value, (list, dict))]
+    if scalars:
+        tasks.append(Excluded(values_of(scalars)))
+    for value in values:
+        if isinstance(value, list):
+            tasks.append(Choice(_differs_from_array(node, value)))
+        elif isinstance(value, dict):
+            tasks.append(Choice(_differs_from_object(node, value)))
+    return tasks
+
+
+def _differs_from_array(node: Node, value: list[Any]) -> Alternatives:
+    found: Alternatives = [[Types(ANY & ~ARRAY)], [Types(ARRAY), Arrays(("min", len(value) + 1, node))]]
+    if value:
+        found.append([Types(ARRAY), Arrays(("max", len(value) - 1, node))])
+    for index, item in enumerate(value):
+        found.append([Types(ARRAY), Arrays(("at", index, (_constant(node, item), False)))])
+    return found
+
+
+def _differs_from_object(node: Node, value: dict[str, Any]) -> Alternatives:
+    found: Alternatives = [[Types(ANY & ~OBJECT)]]
+    listed: dict[str, Node] = {}
+    for name, item in value.items():
+        same = listed[name] = _constant(node, item)
+        found.append([Types(OBJECT), Lacks(name)])
+        found.append([Types(OBJECT), Requires(name), Objects(("named", name, (same, False)))])
+    others = PropertyGroup(node, listed, [], None)
+    found.append([Types(OBJECT), Objects(HasMember(node, outside=(others,)))])
+    return found
+
+
+def _constant(node: Node, value: Any) -> Node:
+    """A schema of exactly one value."""
+    return node.documents.made({"const": value}, node)
 
 
 # -- strings and numbers -----------------------------------------------------------------------------

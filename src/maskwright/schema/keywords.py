@@ -349,7 +349,10 @@ def _dependencies(at: At, value: Any) -> None:
 
 
 def _type(at: At, value: Any) -> None:
-    at.branch.types &= type_mask(at.node, value)
+    mask = type_mask(at.node, value)
+    at.branch.types &= mask
+    if mask & NUMBER == INTEGER and not at.node.resource.dialect.float_integers:
+        at.branch.numbers = (*at.branch.numbers, ("plain", 0, at.node))
 
 
 def _enum(at: At, value: Any) -> None:

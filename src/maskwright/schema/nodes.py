@@ -137,6 +137,12 @@ class Documents:
         self._nodes[place] = self._nodes[inner_place] = node
         return node
 
+    def made(self, schema: dict[str, Any], near: Node) -> Node:
+        """The node of a schema that no document holds; it reports the place of another node."""
+        plain = Resource(schema, near.resource.uri, DEFAULT, False)
+        self._kept.append((schema, plain))
+        return self.node(schema, plain, (), near, ())
+
     def resolve(self, node: Node, ref: str, keyword: str = "$ref") -> Node:
         """The node that a reference in ``node`` leads to.
 
@@ -147,7 +153,7 @@ class Documents:
         if ref == "#":
             return self._at(resource.contents, resource, node.scope, ())
         if ref.startswith("#/"):
-            found = self._walk(node, resource, ref[1:], keyword, crawl=False)
+            found = self._local(node, ref, keyword)
             if found is not None:
                 return found
         uri, fragment = _split(resource.uri, ref)
@@ -159,6 +165,19 @@ class Documents:
             assert found is not None
             return found
         return self._anchor(node, target, fragment, ref, keyword)
+
+    def _local(self, node: Node, ref: str, keyword: str) -> Node | None:
+        """A pointer into the node's resource.
+
+        Many documents give parts of themselves an id and still count pointers from the top. Such a pointer has
+        no meaning by the standard; the reading that its author had in mind is taken.
+        """
+        try:
+            return self._walk(node, node.resource, ref[1:], keyword, crawl=False)
+        except SchemaError:
+            if node.resource is self.root.resource:
+                raise
+            return self._walk(node, self.root.resource, ref[1:], keyword, crawl=True)
 
     def resolve_dynamic(self, node: Node, ref: str) -> Node:
         """The node that ``$dynamicRef`` leads to in the node's dynamic scope."""

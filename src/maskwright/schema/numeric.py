@@ -42,7 +42,9 @@ def numbers_lexeme(branch: Branch, spelling: Spelling, report: Report) -> Lexeme
     multiples: list[Any] = []
     not_multiples: list[Any] = []
     for kind, value, _ in branch.numbers:
-        if kind == "multiple":
+        if kind == "plain":  # draft 4: 1.0 is no integer
+            spelling = "plain"
+        elif kind == "multiple":
             multiples.append(value)
         elif kind == "not_multiple":
             not_multiples.append(value)
@@ -90,6 +92,8 @@ def number_meets(branch: Branch, value: Any) -> bool:
     exact = Fraction(_exact(value))
     for kind, bound, _ in branch.numbers:
         limit = Fraction(bound)
+        if kind == "plain":
+            continue
         if kind == "multiple":
             good = (exact / limit).denominator == 1
         elif kind == "not_multiple":

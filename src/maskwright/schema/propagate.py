@@ -38,8 +38,28 @@ if TYPE_CHECKING:
 __all__ = ["Judge"]
 
 _SCALAR_KEYWORDS: Final = frozenset(
-    "type enum const pattern format minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum "
-    "multipleOf title description default examples $comment deprecated readOnly writeOnly".split()
+    [
+        "type",
+        "enum",
+        "const",
+        "pattern",
+        "format",
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "$comment",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+    ]
 )
 _DEPTH: Final = 4
 

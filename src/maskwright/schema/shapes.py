@@ -421,7 +421,7 @@ def _open_keys(builder: Builder, merged: _Object, known: list[str]) -> Lexeme:
     encoding = builder.layout.encoding
     body = encoding.any_text
     if known:
-        body = intersection(body, complement(encoding.texts(known)))
+        body = intersection(body, complement(builder.layout.texts(known)))
     key = json_string(body)
     for obligation in merged.names:
         key = intersection(key, builder.all_strings(builder.cleaned([obligation])))

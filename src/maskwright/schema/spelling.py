@@ -24,6 +24,8 @@ __all__ = ["Layout", "any_number", "builtin_json_rules", "layout_of"]
 
 #: Known keys remembered per layout.
 _MAX_KEYS: Final = 65_536
+#: Texts that are written as alternatives when each has many spellings.
+_MAX_UNION: Final = 200
 _WORDS: Final = Lex(literals([b"true", b"false", b"null"]))
 _STRING: Final = Lex(JSON_STRING)
 _QUOTE: Final = literal(b'"')
@@ -102,11 +104,18 @@ class Layout:
             found = self._keys[name] = Lex(self.string_literals([name]))
         return found
 
+    def texts(self, texts: list[str]) -> Lexeme:
+        """A finite set of texts, without quotes."""
+        if self.encoding.single or len(texts) > _MAX_UNION:
+            return self.encoding.texts(texts)
+        # One automaton over all spellings of all texts is slow to make and rarely worth it.
+        return union(*map(self.encoding.text, texts))
+
     def string_literals(self, texts: list[str]) -> Lexeme:
         """A finite set of strings, quotes included."""
         if self.encoding.single:
             return literals(string_text(text) for text in texts if _is_spellable(text))
-        return concat(_QUOTE, self.encoding.texts(texts), _QUOTE)
+        return concat(_QUOTE, self.texts(texts), _QUOTE)
 
     def scalar(self, value: Any) -> Lexeme:
         """One null, boolean, number or string."""
