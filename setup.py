@@ -1,7 +1,7 @@
 """Builds the kernel: every ``src/maskwright/kernel/*.pyx`` becomes one C++ extension.
 
 All compiler directives and flags of the kernel live here and nowhere else, so that one switch turns
-them all: ``MASKWRIGHT_CHECKED=1`` builds with bounds, None and division checks, the assertions of the
+them all: ``MASKWRIGHT_CHECKED=1`` builds with bounds and division checks, the assertions of the
 C++ library and little optimisation. Neither Cython nor setuptools notices that only flags changed, so
 intermediate files live in a folder whose name holds the kind of build and a digest of this file.
 
@@ -28,8 +28,8 @@ DIRECTIVES = {
     "wraparound": False,
     "boundscheck": CHECKED,
     "initializedcheck": CHECKED,
-    "nonecheck": CHECKED,
     "cdivision": not CHECKED,
+    # Not "nonecheck": it does not compile where the GIL is released.
 }
 
 if sys.platform == "win32":
