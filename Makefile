@@ -23,6 +23,7 @@ demo:
 
 test:
 	scripts/install $(VENV) $(TEST_EXTRAS)
+	scripts/install-vocabularies $(VENV)
 	scripts/test $(VENV)
 
 check:
@@ -31,10 +32,12 @@ check:
 
 checked:
 	MASKWRIGHT_CHECKED=1 scripts/install $(VENV)-checked $(TEST_EXTRAS)
+	scripts/install-vocabularies $(VENV)-checked
 	scripts/test $(VENV)-checked
 
 bench:
 	scripts/install $(VENV) bench
+	scripts/install-vocabularies $(VENV)
 	$(VENV)/bin/maskwright bench quick
 
 build:
