@@ -44,7 +44,7 @@ class _Engine:
 
     @property
     def memory_size_bytes(self) -> int:
-        return int(self.table.memory_size_bytes + self.masks.summary_bytes)
+        return int(self.table.memory_size_bytes + self.masks.memory_size_bytes)
 
 
 _engines: weakref.WeakValueDictionary[str, _Engine] = weakref.WeakValueDictionary()

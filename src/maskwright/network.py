@@ -145,13 +145,9 @@ def _join_lexemes(parts: tuple[Expr, ...]) -> list[Expr]:
 
 
 def _is_narrow(lexeme: Lexeme) -> bool:
-    """Whether few byte strings of any length start the lexeme: literals and runs of white space."""
-    op = lexeme.op
-    if op is Op.LITERAL or op is Op.EPSILON:
-        return True
-    if op is Op.REPEAT:
-        part = lexeme.args[0]
-        return part.op is Op.BYTES and part.args[0].bit_count() <= 4
-    if op is Op.CONCAT:
-        return all(map(_is_narrow, lexeme.args))
-    return False
+    """Whether exactly one byte string starts the lexeme, so that joining makes no new wide state.
+
+    A run of white space is not narrow: inside it almost half of a vocabulary can follow, and its
+    summary is shared by all schemas only as long as nothing particular comes after it.
+    """
+    return lexeme.op is Op.LITERAL or lexeme.op is Op.EPSILON

@@ -20,14 +20,15 @@
 #
 # Locking. Everything expects the table's lock, except `write_mask` on a published mask.
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int16_t, int64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 
 from .automaton cimport Item
 from .lexemes cimport CODE_LIMIT, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
-from .trie cimport build_trie, trie_child
+from .summaries cimport SPARSE_LIMIT, Place, Summary, holds
+from .trie cimport trie_child
 
 cdef extern from *:
     """
@@ -35,29 +36,8 @@ cdef extern from *:
     """
     void MW_STORE_MASK(Mask* place, Mask* value) noexcept nogil
 
-# A set of more tokens than this is kept as a bitmask: setting bits one by one costs about a
-# nanosecond each, copying 16 KB about 200.
-cdef size_t SPARSE_LIMIT = 256
-# Exits below which more tokens lie than this are not merged but walked in the vocabulary trie.
-cdef int32_t MERGE_LIMIT = 8192
 # States that one search for a completion in tokens may look at.
 cdef size_t COMPLETION_LIMIT = 2_000
-
-
-cdef struct TokenSpan:
-    const uint8_t* start
-    int64_t length
-    int32_t token
-
-
-cdef bint span_less(const TokenSpan& left, const TokenSpan& right) noexcept nogil:
-    cdef int64_t shorter = left.length if left.length < right.length else right.length
-    cdef int order = memcmp(left.start, right.start, shorter)
-    if order:
-        return order < 0
-    if left.length != right.length:
-        return left.length < right.length
-    return left.token < right.token
 
 
 cdef void write_mask(const Mask* mask, uint32_t* row, int32_t n_words) noexcept nogil:
@@ -71,6 +51,11 @@ cdef void write_mask(const Mask* mask, uint32_t* row, int32_t n_words) noexcept 
         row[mask.removed[i] >> 5] &= ~(<uint32_t>1 << (mask.removed[i] & 31))
     for i in range(mask.n_extra):
         row[mask.extra[i] >> 5] |= <uint32_t>1 << (mask.extra[i] & 31)
+
+
+cdef inline uint64_t mix(uint64_t value, uint64_t more) noexcept nogil:
+    value = (value ^ more) * <uint64_t>0x9E3779B97F4A7C15
+    return value ^ (value >> 29)
 
 
 cdef inline bint has_bit(const uint32_t* bits, int32_t token) noexcept nogil:
@@ -90,17 +75,13 @@ cdef class MaskBuilder:
     def __cinit__(self, TokenTrie vocabulary, LexemeTable table):
         self.vocabulary = vocabulary
         self.table = table
-        self.n_words = (vocabulary.vocab_size + 31) // 32
+        self.summaries = SummaryTable(vocabulary, table)
+        self.n_words = self.summaries.n_words
 
-    def __dealloc__(self):
-        cdef size_t i
-        cdef Summary* summary
-        for i in range(self.summaries.size()):
-            summary = self.summaries[i]
-            if summary != NULL:
-                free(summary.inner)
-                if summary.owns_bits:
-                    free(summary.bits)
+    @property
+    def memory_size_bytes(self) -> int:
+        """Bytes held by summaries; the masks of a grammar are counted with the grammar."""
+        return self.summaries.memory_size_bytes
 
     # ---- masks -----------------------------------------------------------------------------------
 
@@ -151,7 +132,7 @@ cdef class MaskBuilder:
 
     cdef bint collect(self, Automaton automaton, State* state, uint32_t** base, bint* owned) noexcept nogil:
         """Gather the tokens of all items: wide summaries into `base` and `removed`, others in `tokens`."""
-        cdef int32_t i, j
+        cdef int32_t i
         cdef Item item
         cdef Summary* summary
         cdef State* after
@@ -169,30 +150,26 @@ cdef class MaskBuilder:
                     automaton.network.token_sets[automaton.network.edges[item.edge].label].end(),
                 )
                 continue
-            summary = self.summary_of(item.lex)
+            summary = self.summaries.of(item.lex)
             if summary == NULL:
                 automaton.error = CODE_LIMIT
                 return False
-            if summary.bits == NULL:
-                self.tokens.insert(self.tokens.end(), summary.inner, summary.inner + summary.n_inner)
-            elif base[0] == NULL:
-                base[0] = summary.bits
-                self.n_wide += summary.n_inner
-                self.removed.assign(summary.removed.begin(), summary.removed.end())
-            else:
-                base[0] = self_owned(base[0], owned[0], self.removed, self.n_words)
-                owned[0] = True
-                self.n_wide += summary.n_inner
-                add_summary(base[0], summary, self.n_words)
-            if summary.exits == NULL and summary.raw_exits.empty():
+            self.tokens.insert(self.tokens.end(), summary.inner.begin(), summary.inner.end())
+            if summary.bits != NULL:
+                self.n_wide += summary.n_bits
+                if base[0] == NULL:
+                    base[0] = summary.bits
+                    self.removed.assign(summary.removed.begin(), summary.removed.end())
+                else:
+                    base[0] = self_owned(base[0], owned[0], self.removed, self.n_words)
+                    owned[0] = True
+                    add_summary(base[0], summary, self.n_words)
+            if summary.exits == NULL:
                 continue
             after = automaton.continuation(state, &item)
             if after == NULL:
                 return False
-            if summary.exits != NULL:
-                self.add_task(after, summary.exits, 0)
-            for j in range(<int32_t>summary.raw_exits.size()):
-                self.add_task(after, &self.vocabulary.trie, summary.raw_exits[j])
+            self.add_task(after, &summary.exits.trie, 0, summary)
             if not self.run_tasks(automaton):
                 return False
         if not self.vocabulary.byte_complete or automaton.network.fragile:
@@ -209,17 +186,17 @@ cdef class MaskBuilder:
             return self.drop_dead_ends(automaton, state)
         return True
 
-    cdef void add_task(self, State* state, Trie* trie, int32_t node) noexcept nogil:
+    cdef void add_task(self, State* state, Trie* trie, int32_t node, Summary* summary) noexcept nogil:
         cdef Task task
-        cdef uint64_t key = (<uint64_t><size_t>state * 31 + <uint64_t><size_t>trie) * 1000003 + <uint64_t>node
+        cdef uint64_t key = mix(mix(<uint64_t><size_t>state, <uint64_t><size_t>summary), <uint64_t>node)
         if trie.count[node] == 0 or state.n_items == 0:
             return
-        if self.seen_tasks.find(key) != self.seen_tasks.end():
+        if not self.seen_tasks.insert(key).second:
             return
-        self.seen_tasks.insert(key)
         task.state = state
         task.trie = trie
         task.node = node
+        task.summary = summary
         self.tasks.push_back(task)
 
     cdef bint run_tasks(self, Automaton automaton) noexcept nogil:
@@ -245,7 +222,6 @@ cdef class MaskBuilder:
         self.places.clear()
         place.node = task.node
         place.lex = item.lex
-        place.depth = 0
         self.places.push_back(place)
         while not self.places.empty():
             place = self.places.back()
@@ -263,130 +239,36 @@ cdef class MaskBuilder:
                     automaton.error = lex
                     return False
                 if lex != NODE_EMPTY:
-                    self.tokens.insert(
-                        self.tokens.end(),
-                        trie.ids.begin() + trie.low[child],
-                        trie.ids.begin() + trie.own[child],
-                    )
+                    if trie.own[child] > trie.low[child]:
+                        self.emit(&task, child)
                     if trie.count[child]:
                         if self.table.nodes[lex].nullable:
                             after = automaton.continuation(task.state, &item)
                             if after == NULL:
                                 return False
-                            self.add_task(after, trie, child)
+                            self.add_task(after, trie, child, task.summary)
                         if lex != NODE_EPSILON:
                             deeper.node = child
                             deeper.lex = lex
-                            deeper.depth = 0
                             self.places.push_back(deeper)
                 child += 1
         return True
 
-    # ---- summaries -------------------------------------------------------------------------------
-
-    cdef Summary* summary_of(self, int32_t lex) noexcept nogil:
-        if <size_t>lex >= self.summaries.size():
-            self.summaries.resize(self.table.nodes.size() + 64, NULL)
-        if self.summaries[lex] == NULL:
-            self.summaries[lex] = self.summarise(lex)
-        return self.summaries[lex]
-
-    cdef Summary* summarise(self, int32_t lex) noexcept nogil:
-        """Walk the vocabulary with one lexeme state. NULL if the lexeme table is full."""
-        cdef Trie* trie = &self.vocabulary.trie
-        cdef Summary* summary
-        cdef vector[int32_t] inner
-        cdef Place place, deeper
-        cdef int32_t child, last, next_lex
-        cdef size_t i
-        self.exit_places.clear()
-        self.places.clear()
-        place.node = 0
-        place.lex = lex
-        place.depth = 0
-        self.places.push_back(place)
-        while not self.places.empty():
-            place = self.places.back()
-            self.places.pop_back()
-            child = trie.first[place.node]
-            last = child + trie.count[place.node]
-            if self.table.nodes[place.lex].op == OP_LITERAL:
-                child = trie_child(trie, place.node, self.table.pool[self.table.nodes[place.lex].a])
-                if child < 0:
-                    continue
-                last = child + 1
-            while child < last:
-                next_lex = self.table.step(place.lex, trie.byte[child])
-                if next_lex < 0:
-                    return NULL
-                if next_lex != NODE_EMPTY:
-                    inner.insert(
-                        inner.end(), trie.ids.begin() + trie.low[child], trie.ids.begin() + trie.own[child]
-                    )
-                    if trie.count[child]:
-                        deeper.node = child
-                        deeper.lex = next_lex
-                        deeper.depth = place.depth + 1
-                        if self.table.nodes[next_lex].nullable:
-                            self.exit_places.push_back(deeper)
-                        if next_lex != NODE_EPSILON:
-                            self.places.push_back(deeper)
-                child += 1
-        self.summary_pool.resize(self.summary_pool.size() + 1)
-        summary = &self.summary_pool.back()
-        summary.n_inner = <int32_t>inner.size()
-        summary.inner = NULL
-        summary.bits = NULL
-        summary.owns_bits = False
-        summary.exits = NULL
-        if inner.size() > SPARSE_LIMIT:
-            summary.bits = <uint32_t*>malloc(self.n_words * sizeof(uint32_t))
-            memset(summary.bits, 0, self.n_words * sizeof(uint32_t))
-            summary.owns_bits = True
-            for i in range(inner.size()):
-                summary.bits[inner[i] >> 5] |= <uint32_t>1 << (inner[i] & 31)
-            self.summary_bytes += self.n_words * sizeof(uint32_t)
-        else:
-            summary.inner = copied(inner)
-            self.summary_bytes += inner.size() * sizeof(int32_t)
-        self.merge_exits(summary)
-        self.summary_bytes += sizeof(Summary)
-        return summary
-
-    cdef void merge_exits(self, Summary* summary) noexcept nogil:
-        """Turn the exit places of one walk into a trie of suffixes, or keep them if they are few or vast."""
-        cdef Trie* trie = &self.vocabulary.trie
-        cdef vector[int32_t] order, ids
-        cdef vector[TokenSpan] spans
-        cdef vector[uint8_t] flat
-        cdef vector[int64_t] offsets
-        cdef TokenSpan span
-        cdef size_t i
-        cdef int32_t j, below = 0
-        for i in range(self.exit_places.size()):
-            j = self.exit_places[i].node
-            below += trie.high[j] - trie.own[j]
-        if self.exit_places.size() <= 2 or below > MERGE_LIMIT:
-            for i in range(self.exit_places.size()):
-                summary.raw_exits.push_back(self.exit_places[i].node)
+    cdef void emit(self, Task* task, int32_t node) noexcept nogil:
+        """Add a trie node's own tokens, as far as the summary whose exits they are lets them count."""
+        cdef Trie* trie = task.trie
+        cdef Summary* summary = task.summary
+        cdef int32_t i
+        cdef int16_t count
+        if summary.barred.empty() and summary.least == 0 and summary.most >= summary.exits.max_count:
+            self.tokens.insert(
+                self.tokens.end(), trie.ids.begin() + trie.low[node], trie.ids.begin() + trie.own[node]
+            )
             return
-        for i in range(self.exit_places.size()):
-            for j in range(trie.own[self.exit_places[i].node], trie.high[self.exit_places[i].node]):
-                span.token = trie.ids[j]
-                span.start = &self.vocabulary.flat[self.vocabulary.offsets[2 * span.token]]
-                span.length = self.vocabulary.offsets[2 * span.token + 1] - self.exit_places[i].depth
-                span.start += self.exit_places[i].depth
-                spans.push_back(span)
-        sort(spans.begin(), spans.end(), span_less)
-        offsets.push_back(0)
-        for i in range(spans.size()):
-            flat.insert(flat.end(), spans[i].start, spans[i].start + spans[i].length)
-            offsets.push_back(<int64_t>flat.size())
-            ids.push_back(spans[i].token)
-        self.exit_tries.resize(self.exit_tries.size() + 1)
-        summary.exits = &self.exit_tries.back()
-        build_trie(summary.exits, &flat[0], &offsets[0], &ids[0], <int32_t>ids.size())
-        self.summary_bytes += summary.exits.byte.size() * 21 + ids.size() * 4
+        for i in range(trie.low[node], trie.own[node]):
+            count = summary.exits.counts[i]
+            if summary.least <= count <= summary.most and not holds(summary.barred, trie.ids[i]):
+                self.tokens.push_back(trie.ids[i])
 
     # ---- completions in tokens -------------------------------------------------------------------
 

@@ -1,0 +1,95 @@
+# Data dictionary of the summaries. See summaries.pyx.
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.deque cimport deque
+from libcpp.unordered_map cimport unordered_map
+from libcpp.vector cimport vector
+
+from .lexemes cimport LexemeTable
+from .trie cimport TokenTrie, Trie
+
+# A set of more tokens than this is kept as a bitmask: setting bits one by one costs about a
+# nanosecond each, copying 16 KB about 200.
+cdef enum:
+    SPARSE_LIMIT = 256
+
+# Suffixes left over when a lexeme ends inside a token, as a trie of their own.
+cdef struct Exits:
+    Trie trie
+    vector[int16_t] counts      # per entry of trie.ids: repetitions before the exit (counted lexemes)
+    int32_t max_count
+
+# What one lexeme state says about all tokens, whatever the grammar around it.
+cdef struct Summary:
+    vector[int32_t] inner       # tokens that stay inside the lexeme or end exactly with it, beyond `bits`
+    uint32_t* bits              # more of them as a bitmask, shared or owned; NULL for none
+    int64_t n_bits              # number of bits set in `bits`
+    bint owns_bits
+    vector[int32_t] removed     # ids in `bits` that are not legal after all
+    Exits* exits                # shared; NULL for none
+    int32_t least               # exits count only after at least so many repetitions
+    int32_t most                # and at most so many
+    vector[int32_t] barred      # ids in `exits` that are not legal, sorted
+
+# A token found inside a counted lexeme.
+cdef struct Counted:
+    int32_t token
+    int32_t count               # repetitions begun
+    uint8_t after               # 1: the repetition is over in it
+
+# What a counted lexeme says, before its bounds are looked at.
+cdef struct CountedBase:
+    vector[Counted] tokens      # by count
+    vector[uint32_t*] up_to     # bitmask of tokens with at most this count; NULL until asked for
+    vector[uint32_t*] inside_up_to  # the same without those in which the repetition is over
+    vector[int64_t] n_up_to
+    vector[int64_t] n_inside_up_to
+    Exits* exits
+    int32_t max_count
+
+# Somewhere in a trie, in the middle of a lexeme.
+cdef struct Place:
+    int32_t node
+    int32_t lex
+    int32_t depth
+    int32_t count
+    uint8_t after
+
+cdef inline bint holds(vector[int32_t]& ordered, int32_t value) noexcept nogil:
+    cdef size_t low = 0, high = ordered.size(), middle
+    while low < high:
+        middle = (low + high) >> 1
+        if ordered[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low < ordered.size() and ordered[low] == value
+
+cdef class SummaryTable:
+    cdef readonly TokenTrie vocabulary
+    cdef LexemeTable table
+    cdef readonly int32_t n_words
+    cdef readonly long long memory_size_bytes
+    cdef vector[Summary*] by_node
+    cdef unordered_map[int32_t, CountedBase*] bases
+    cdef unordered_map[int32_t, uint8_t] codes      # 1: the node is a prefix code (see is_code)
+    # Deques own what is pointed at: their elements never move.
+    cdef deque[Summary] summaries
+    cdef deque[Exits] exit_sets
+    cdef deque[CountedBase] base_pool
+    cdef vector[Place] places                       # scratch
+    cdef vector[Place] exit_places
+    cdef vector[Counted] found
+
+    cdef Summary* of(self, int32_t lex) noexcept nogil
+    cdef Summary* plain(self, int32_t lex) noexcept nogil
+    cdef Summary* counted(self, int32_t lex) noexcept nogil
+    cdef Summary* difference(self, int32_t lex) noexcept nogil
+    cdef Summary* fresh(self) noexcept nogil
+    cdef uint32_t* new_bits(self) noexcept nogil
+    cdef void set_inner(self, Summary* summary, vector[int32_t]& tokens) noexcept nogil
+    cdef bint walk(self, int32_t lex, int32_t repeated) noexcept nogil
+    cdef Exits* merged_exits(self) noexcept nogil
+    cdef CountedBase* base_of(self, int32_t part, int32_t rest) noexcept nogil
+    cdef uint32_t* prefix_bits(self, CountedBase* base, int32_t most, bint inside) noexcept nogil
+    cdef bint is_code(self, int32_t part) noexcept nogil
+    cdef bint starts_apart(self, int32_t part, int32_t rest) noexcept nogil
