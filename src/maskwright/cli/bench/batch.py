@@ -104,7 +104,7 @@ def make_handler(
     vocabulary = vocabularies.load(vocabulary_name)
     prepared = {spec: engines.create(spec) for spec in specs}
     for engine in prepared.values():
-        engine.prepare(vocabulary)
+        engine.set_up(vocabulary)
     compiled = {spec: {row.name: _try(engine, row) for row in rows} for spec, engine in prepared.items()}
     kept = [row for row in rows if all(grammars[row.name] is not None for grammars in compiled.values())]
     if not kept:

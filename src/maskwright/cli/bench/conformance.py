@@ -135,7 +135,7 @@ def make_handler(specs: Sequence[str], remotes: dict[str, Any]) -> Callable[[_Jo
     vocabulary = vocabularies.byte_vocabulary()
     prepared = {spec: engines.create(spec) for spec in specs}
     for engine in prepared.values():
-        engine.prepare(vocabulary)
+        engine.set_up(vocabulary)
     return partial(_answer, prepared, vocabulary.stop_id, remotes)
 
 

@@ -138,7 +138,7 @@ def make_handler(vocabulary_name: str, spec: str) -> Callable[[_Job], dict[str, 
     """In the worker: prepare the one engine."""
     vocabulary = vocabularies.load(vocabulary_name)
     engine = engines.create(spec)
-    engine.prepare(vocabulary)
+    engine.set_up(vocabulary)
     # The first schema of a process pays for what is lazily made once; that is not growth.
     warm_up = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
     texts = [Instance(vocabulary.encode('{"a": "text", "b": 12}'), True)]

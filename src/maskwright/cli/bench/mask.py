@@ -114,7 +114,7 @@ def make_handler(vocabulary_name: str, specs: Sequence[str], clock: str) -> Call
     setup = {}
     for spec, engine in prepared.items():
         memory, began = resident_mb(), time.perf_counter()
-        engine.prepare(vocabulary)
+        engine.set_up(vocabulary)
         setup[spec] = {
             "version": engine.version,
             "setup_s": time.perf_counter() - began,

@@ -91,7 +91,7 @@ def make_handler(
     vocabulary = vocabularies.load(vocabulary_name)
     prepared = [(spec, engines.create(spec)) for spec in specs]
     for _, engine in prepared:
-        engine.prepare(vocabulary)
+        engine.set_up(vocabulary)
     return partial(_round, vocabulary, prepared, items, n_visits)
 
 

@@ -85,7 +85,7 @@ Batch = tuple[list[Stepper], Callable[[], object]]
 class Engine(ABC):
     """One constrained-decoding library.
 
-    The order of calls: `prepare` once for a process, `compile` for a schema, `start` for a sequence.
+    The order of calls: `set_up` once for a process, `compile` for a schema, `start` for a sequence.
     """
 
     name: ClassVar[str]
@@ -102,9 +102,14 @@ class Engine(ABC):
         except PackageNotFoundError:
             return "source tree"
 
+    def set_up(self, vocabulary: BenchVocabulary) -> None:
+        """`prepare`, and one trivial schema: what happens once for a process is no schema's time."""
+        self.prepare(vocabulary)
+        self.compile({"type": "boolean"}, SchemaOptions())
+
     @abstractmethod
     def prepare(self, vocabulary: BenchVocabulary) -> None:
-        """Load the vocabulary; whatever the engine does once for a vocabulary belongs here."""
+        """Load the vocabulary."""
 
     @abstractmethod
     def compile(self, schema: Any, options: SchemaOptions) -> Any:

@@ -33,8 +33,6 @@ class Glrmask(Engine):
         self._words = self.new_words(vocabulary)
         self._vocab = glrmask.Vocab.from_id_to_bytes({i: t for i, t in enumerate(vocabulary.tokens) if t})
         self._stop = glrmask.TokenSet([vocabulary.stop_id])
-        # The first compile for a vocabulary builds the engine's tables, which is set-up, not compile time.
-        self.compile({"type": "boolean"}, SchemaOptions())
 
     def compile(self, schema: Any, options: SchemaOptions) -> Any:
         try:
