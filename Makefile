@@ -17,7 +17,7 @@ help:
 	@echo "make clean    forget all builds and virtual environments"
 
 demo:
-	scripts/install $(VENV) demo
+	scripts/install $(VENV)
 	scripts/install-model $(VENV)
 	$(VENV)/bin/python examples/demo.py
 
