@@ -77,7 +77,13 @@ class CompiledGrammar:
         self.tokenizer_info: Final = info
         self._engine: Final = engine
         self._core: Final = CompiledCore(
-            engine.trie, engine.table, engine.masks, grammar.root, lower, limit_bytes
+            engine.trie,
+            engine.table,
+            engine.masks,
+            grammar.root,
+            grammar.guards_checked,
+            lower,
+            limit_bytes,
         )
         self._source = source
 

@@ -32,6 +32,8 @@ class Grammar:
         root: The rule that whole outputs must match.
         report: For a grammar made from a JSON Schema, what is enforced; else None. A joined grammar
             has the report of its only part that has one (None when several have: ask the parts).
+        guards_checked: Whether whoever made the rules promises that no `Act` in them can fail on every way
+            on. Without the promise the automaton searches for a completion before it enters a state.
 
     >>> answer = Grammar.from_choices(["yes", "no"])
     >>> print(answer + Grammar.from_ebnf('root ::= "!"?'), end="")
@@ -40,16 +42,18 @@ class Grammar:
     root_2 ::= "!"?
     """
 
-    __slots__ = ("report", "root")
+    __slots__ = ("guards_checked", "report", "root")
 
     root: Rule
     report: Report | None
+    guards_checked: bool
 
-    def __init__(self, root: Rule, *, report: Report | None = None) -> None:
+    def __init__(self, root: Rule, *, report: Report | None = None, guards_checked: bool = False) -> None:
         if not isinstance(root, Rule):
             raise TypeError(f"a grammar starts from a Rule, not {type(root).__name__}")
         object.__setattr__(self, "root", root)
         object.__setattr__(self, "report", report)
+        object.__setattr__(self, "guards_checked", guards_checked)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Grammar cannot be changed")
@@ -185,7 +189,7 @@ class Grammar:
             **options,
         )
         root, report = rules_from_schema(load_schema(schema), options=chosen)
-        return Grammar(root, report=report)
+        return Grammar(root, report=report, guards_checked=True)
 
     @staticmethod
     def builtin_json_grammar() -> Grammar:
@@ -196,7 +200,7 @@ class Grammar:
         """
         from .schema import SchemaOptions, builtin_json_rules
 
-        return Grammar(builtin_json_rules(SchemaOptions()))
+        return Grammar(builtin_json_rules(SchemaOptions()), guards_checked=True)
 
     @staticmethod
     def concat(*grammars: Grammar) -> Grammar:
@@ -211,7 +215,11 @@ class Grammar:
         if len(grammars) == 1:
             return grammars[0]
         calls = tuple(Call(grammar.root) for grammar in grammars)
-        return Grammar(Rule("root", Seq(calls)), report=_report_of(grammars))
+        return Grammar(
+            Rule("root", Seq(calls)),
+            report=_report_of(grammars),
+            guards_checked=all(grammar.guards_checked for grammar in grammars),
+        )
 
     @staticmethod
     def union(*grammars: Grammar) -> Grammar:
@@ -231,7 +239,11 @@ class Grammar:
         if len(grammars) == 1:
             return grammars[0]
         calls = tuple(Call(grammar.root) for grammar in grammars)
-        return Grammar(Rule("root", Alt(calls)), report=_report_of(grammars))
+        return Grammar(
+            Rule("root", Alt(calls)),
+            report=_report_of(grammars),
+            guards_checked=all(grammar.guards_checked for grammar in grammars),
+        )
 
     def __add__(self, other: object) -> Grammar:
         return Grammar.concat(self, other) if isinstance(other, Grammar) else NotImplemented

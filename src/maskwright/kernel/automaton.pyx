@@ -32,7 +32,7 @@ from libc.string cimport memcmp, memset
 from libcpp.algorithm cimport sort
 
 from .lexemes cimport CODE_EXPAND, CODE_FULL, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
-from .network cimport EDGE_CALL, EDGE_EPSILON, EDGE_LEXEME, NetEdge, NetNode
+from .network cimport EDGE_CALL, EDGE_DEAD, EDGE_EPSILON, EDGE_LEXEME, NetEdge, NetNode
 
 cdef extern from *:
     """
@@ -156,14 +156,16 @@ cdef class Automaton:
             MW_STORE_STATE(state.targets[state.classes[byte]], target)
         return target
 
-    cdef State* step_token(self, State* state, int32_t token) noexcept nogil:
-        """State after a token that the grammar names by id."""
+    cdef State* step_token(self, State* state, int32_t token, State* as_text) noexcept nogil:
+        """State after a token that the grammar may name by id; `as_text` is where its bytes lead."""
         cdef int32_t i
         cdef size_t j
         cdef Item item
         cdef vector[int32_t]* members
         self.kernel.clear()
         self.returned.clear()
+        for i in range(as_text.n_kernel):
+            self.kernel.push_back(self.kernels[as_text.kernel_off + i])
         for i in range(state.n_items):
             item = self.items[state.item_off + i]
             if item.lex >= 0:
@@ -427,6 +429,8 @@ cdef class Automaton:
         cdef size_t pred
         for i in range(node.first, node.first + node.count):
             edge = &self.network.edges[i]
+            if edge.kind == EDGE_DEAD:
+                continue
             if edge.kind == EDGE_EPSILON:
                 register = self.network.apply(at.reg, edge)
                 if register >= 0:

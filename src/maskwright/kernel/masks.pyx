@@ -273,17 +273,20 @@ cdef class MaskBuilder:
     # ---- completions in tokens -------------------------------------------------------------------
 
     cdef State* walk_token(self, Automaton automaton, State* state, int32_t token) noexcept nogil:
-        """State after a token's bytes (or after the token itself where the grammar names it)."""
+        """State after a token's bytes, and after the token itself where the grammar names it."""
         cdef int64_t i
         cdef uint8_t* text
-        if not self.vocabulary.is_text[token]:
-            return automaton.step_token(state, token)
-        text = &self.vocabulary.flat[self.vocabulary.offsets[2 * token]]
-        for i in range(self.vocabulary.offsets[2 * token + 1]):
-            state = automaton.step(state, text[i])
-            if state == NULL or state == automaton.dead:
-                break
-        return state
+        cdef State* after = automaton.dead
+        if self.vocabulary.is_text[token]:
+            after = state
+            text = &self.vocabulary.flat[self.vocabulary.offsets[2 * token]]
+            for i in range(self.vocabulary.offsets[2 * token + 1]):
+                after = automaton.step(after, text[i])
+                if after == NULL:
+                    return NULL
+                if after == automaton.dead:
+                    break
+        return automaton.step_token(state, token, after) if state.has_tokens else after
 
     cdef bint drop_dead_ends(self, Automaton automaton, State* state) noexcept nogil:
         """Remove from `tokens` those after which no sequence of tokens completes the output."""
@@ -313,7 +316,8 @@ cdef class MaskBuilder:
         cdef vector[int32_t] parents
         cdef unordered_set[uint64_t] known
         cdef size_t here = 0, i
-        cdef int32_t token, up
+        cdef int32_t token, up, n_steps
+        cdef bint by_bytes = self.vocabulary.byte_complete
         cdef State* after
         if state.live:
             return state.live == 1
@@ -328,15 +332,17 @@ cdef class MaskBuilder:
                     up = parents[up]
                 return 1
             if seen[here].live != 2:
-                for token in range(self.vocabulary.vocab_size):
-                    if not self.vocabulary.is_text[token] and not seen[here].has_tokens:
-                        continue
-                    after = self.walk_token(automaton, seen[here], token)
+                # With a token for every byte, whatever bytes complete can be spelled: fewer to try.
+                n_steps = 256 if by_bytes and not seen[here].has_tokens else self.vocabulary.vocab_size
+                for token in range(n_steps):
+                    if by_bytes and not seen[here].has_tokens:
+                        after = automaton.step(seen[here], <uint8_t>token)
+                    else:
+                        after = self.walk_token(automaton, seen[here], token)
                     if after == NULL:
                         return -1
-                    if after == automaton.dead or known.find(<uint64_t><size_t>after) != known.end():
+                    if after == automaton.dead or not known.insert(<uint64_t><size_t>after).second:
                         continue
-                    known.insert(<uint64_t><size_t>after)
                     seen.push_back(after)
                     parents.push_back(up)
             here += 1

@@ -41,6 +41,10 @@ cdef extern from *:
     Mask* MW_MASK(State* state) noexcept nogil
 
 
+# Rules of a grammar that are expanded at once for a vocabulary that lacks bytes.
+MAX_PRUNED_RULES = 20_000
+
+
 class Renew(Exception):
     """The automaton is full; the matcher must move to a new generation. Never leaves this module."""
 
@@ -53,22 +57,51 @@ cdef class CompiledCore:
         table: Lexeme table; shared by all grammars of a compiler.
         masks: Mask builder for the same vocabulary and table.
         root: Rule of the whole output.
+        guards_checked: As for `maskwright.Grammar`.
         lower: Function that turns a rule into a fragment of the network.
         max_bytes: Memory of one generation of the automaton.
     """
 
     def __init__(
-        self, TokenTrie vocabulary, LexemeTable table, MaskBuilder masks, root, lower, size_t max_bytes
+        self,
+        TokenTrie vocabulary,
+        LexemeTable table,
+        MaskBuilder masks,
+        root,
+        bint guards_checked,
+        lower,
+        size_t max_bytes,
     ):
         self.vocabulary = vocabulary
         self.table = table
         self.masks = masks
-        self.network = Network(table, root)
+        self.network = Network(table, root, guards_checked)
         self.automaton = Automaton(self.network, max_bytes)
         self.lower = lower
         self.max_bytes = max_bytes
-        self.expand(self.network.root)
         self.check_live = not vocabulary.byte_complete
+        self.expand(self.network.root)
+        if not vocabulary.spells_utf8:
+            self._prune()
+
+    def _prune(self) -> None:
+        """Cut what this vocabulary cannot spell out of the network, which takes all of its rules."""
+        rule_id = 0
+        while rule_id < len(self.network.rules):
+            if rule_id > MAX_PRUNED_RULES:
+                raise LimitExceeded(
+                    "the grammar is too large for a vocabulary that lacks bytes",
+                    resource="rules",
+                    limit=MAX_PRUNED_RULES,
+                    hint="use the model's full vocabulary: it has a token for every byte",
+                )
+            self.expand(rule_id)
+            rule_id += 1
+        if not self.network.prune():
+            raise GrammarError(
+                "no output can be completed with the tokens of this vocabulary",
+                hint="the grammar needs bytes that no token holds",
+            )
 
     def expand(self, int32_t rule_id) -> None:
         """Give a rule its nodes. Runs front-end code; holds no lock while it does."""
@@ -272,6 +305,7 @@ cdef class MatcherCore:
         cdef TokenTrie vocabulary = self.core.vocabulary
         cdef Automaton automaton = self.automaton
         cdef State* after = automaton.dead
+        cdef State* as_text
         cdef int error
         cdef int32_t pending
         if state == automaton.dead:
@@ -280,11 +314,12 @@ cdef class MatcherCore:
             after = self.step_bytes(
                 state, &vocabulary.flat[vocabulary.offsets[2 * token]], vocabulary.offsets[2 * token + 1]
             )
-        elif state.has_tokens:
+        if state.has_tokens and not self.is_stop[token]:
+            as_text = after
             while True:
                 with nogil:
                     self.core.table.lock.lock()
-                    after = automaton.step_token(state, token)
+                    after = automaton.step_token(state, token, as_text)
                     error = automaton.error
                     pending = automaton.pending_rule
                     self.core.table.lock.unlock()

@@ -11,6 +11,7 @@ cdef enum EdgeKind:
     EDGE_LEXEME = 1     # label = lexeme node
     EDGE_CALL = 2       # label = rule id; `tail` = 1: nothing follows in the calling rule
     EDGE_TOKENS = 3     # label = index into `token_sets`
+    EDGE_DEAD = 4       # pruned: nothing can end from its target
 
 cdef struct NetNode:
     int32_t first       # first outgoing edge
@@ -44,7 +45,9 @@ cdef class Network:
     cdef readonly list rules            # Rule objects by id
     cdef dict rule_ids                  # id(Rule) -> rule id (the list keeps the objects alive)
     cdef readonly int32_t root          # rule id
-    cdef readonly bint fragile          # some terminal cannot be spelled by the vocabulary's bytes
+    cdef readonly bint fragile          # a state may exist from which nothing can end
+    cdef bint has_guards                # an Act was installed without that promise
+    cdef readonly bint guards_checked   # no Act can fail on every way on
 
     cdef int32_t rule_id(self, rule)
     cdef int32_t _token_set(self, tuple ids)

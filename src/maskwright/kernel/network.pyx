@@ -14,7 +14,6 @@ from cython.operator cimport dereference as deref
 
 from .lexemes cimport NODE_EMPTY
 
-from ..lexeme import Op
 from ..rules import Action
 
 cdef int32_t REGISTER_BASE = 1 << 30
@@ -33,9 +32,11 @@ cdef class Network:
     Args:
         table: Where the lexemes live.
         root: The rule that a whole output must match.
+        guards_checked: As for `maskwright.Grammar`.
     """
 
-    def __init__(self, LexemeTable table, root):
+    def __init__(self, LexemeTable table, root, bint guards_checked):
+        self.guards_checked = guards_checked
         self.table = table
         self.rules = []
         self.rule_ids = {}
@@ -84,6 +85,8 @@ cdef class Network:
                 edge.kind = entry[1]
                 edge.target = base + <int32_t>entry[3]
                 edge.action = entry[4]
+                if edge.action and not self.guards_checked and self.rules[rule].name != "repeat#":
+                    self.fragile = self.has_guards = True
                 edge.a = entry[5]
                 edge.b = entry[6]
                 edge.c = entry[7]
@@ -92,7 +95,7 @@ cdef class Network:
                 if edge.kind == EDGE_LEXEME:
                     edge.label = labels[id(entry)]
                     if edge.label == NODE_EMPTY:
-                        self.fragile = self.fragile or entry[2].op is not Op.EMPTY
+                        self.fragile = True
                         continue
                 elif edge.kind == EDGE_CALL:
                     edge.label = self.rule_id(entry[2])
@@ -105,6 +108,42 @@ cdef class Network:
             node.last = node.final and node.count == 0
             self.nodes.push_back(node)
         self.rule_start[rule] = base
+
+    def prune(self) -> bool:
+        """Cut the edges from which no rule can end. All rules must be expanded.
+
+        The least fixpoint of "can end" over nodes and rules. Only vocabularies that lack bytes need
+        it: front-ends make no such edges, but a terminal that cannot be spelled is empty here.
+
+        Returns:
+            Whether the root can end.
+        """
+        cdef vector[uint8_t] ends
+        cdef size_t i
+        cdef int32_t j
+        cdef NetEdge* edge
+        cdef bint changed = True
+        ends.assign(self.nodes.size(), 0)
+        while changed:
+            changed = False
+            for i in range(self.nodes.size()):
+                if ends[i]:
+                    continue
+                ends[i] = self.nodes[i].final
+                for j in range(self.nodes[i].first, self.nodes[i].first + self.nodes[i].count):
+                    edge = &self.edges[j]
+                    if ends[edge.target] and (
+                        edge.kind != EDGE_CALL or ends[self.rule_start[edge.label]]
+                    ):
+                        ends[i] = 1
+                        break
+                changed = changed or ends[i]
+        for i in range(self.edges.size()):
+            edge = &self.edges[i]
+            if not ends[edge.target] or (edge.kind == EDGE_CALL and not ends[self.rule_start[edge.label]]):
+                edge.kind = EDGE_DEAD
+        self.fragile = self.has_guards
+        return bool(ends[self.rule_start[self.root]])
 
     cdef int32_t _token_set(self, tuple ids):
         cdef vector[int32_t] members

@@ -38,7 +38,8 @@ cdef void build_trie(
 cdef class TokenTrie:
     cdef Trie trie
     cdef readonly int32_t vocab_size
-    cdef readonly bint byte_complete    # every byte of UTF-8 text has a token of its own
+    cdef readonly bint byte_complete    # every UTF-8 byte that occurs in a token is a token of its own
+    cdef readonly bint spells_utf8      # every byte of UTF-8 text is a token of its own
     cdef readonly frozenset alphabet    # byte values that occur in a token
     cdef vector[int64_t] offsets        # token id -> its bytes in `flat`
     cdef vector[uint8_t] flat

@@ -95,6 +95,7 @@ cdef class TokenTrie:
         starts = np.asarray(table[1])[:-1][lengths == 1]
         single = frozenset(np.asarray(table[0])[starts].tolist())
         self.byte_complete = _UTF8_BYTES & self.alphabet <= single
+        self.spells_utf8 = _UTF8_BYTES <= single
 
     @property
     def n_nodes(self) -> int:
