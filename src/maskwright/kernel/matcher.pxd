@@ -53,5 +53,7 @@ cdef class MatcherCore:
     cdef bint take_token(self, int64_t token_id) except -1
     cdef const Mask* mask_at(self, State* state) except NULL
     cdef bint write_row(self, State* state, int32_t* row, int32_t n_words) except -1
+    cdef bytes forced_by_tokens(self)
+    cdef list legal_texts(self, State* state)
     cdef int replay(self) except -1
     cdef int renew(self) except -1

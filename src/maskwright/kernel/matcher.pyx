@@ -642,6 +642,8 @@ cdef class MatcherCore:
             forced = bytearray()
             state = self.state
             try:
+                if self.core.check_live:
+                    return self.forced_by_tokens()
                 while not state.accepting and not state.has_tokens:
                     byte = self.only_byte(state)
                     if byte < 0:
@@ -661,14 +663,64 @@ cdef class MatcherCore:
         cdef int32_t i, found = -1
         memset(members, 0, sizeof(members))
         for i in range(256):
-            if members[state.classes[i]] == 0:
-                first[state.classes[i]] = i
-            members[state.classes[i]] += 1
+            # A byte that no token holds cannot come next.
+            if (self.core.table.alphabet[i >> 6] >> (i & 63)) & 1:
+                if members[state.classes[i]] == 0:
+                    first[state.classes[i]] = i
+                members[state.classes[i]] += 1
         for i in range(state.n_classes):
-            if self.step_byte(state, <uint8_t>first[i]) != self.automaton.dead:
+            if members[i] and self.step_byte(state, <uint8_t>first[i]) != self.automaton.dead:
                 if found >= 0 or members[i] > 1:
                     return -1
                 found = first[i]
+        return found
+
+    cdef bytes forced_by_tokens(self):
+        """`find_jump_forward_bytes` where some byte has no token of its own.
+
+        A byte is forced if all texts that legal tokens can spell from here go on with it, so the walk
+        keeps, beside the state by bytes, every place at which a spelling may stand: the state before
+        its last token, and the part of that token that is spelled.
+        """
+        cdef State* by_bytes = self.state
+        forced = bytearray()
+        places = {(<size_t>self.state, b"")}
+        legal = {}
+        while not by_bytes.accepting and len(forced) < 1_000_000:
+            following = {}
+            for address, begun in places:
+                if not begun and (<State*><size_t>address).has_tokens:
+                    return bytes(forced)
+                if address not in legal:
+                    legal[address] = self.legal_texts(<State*><size_t>address)
+                for token, text in legal[address]:
+                    if len(text) > len(begun) and text.startswith(begun):
+                        goes_on = following.setdefault(text[len(begun)], set())
+                        if len(text) == len(begun) + 1:
+                            after = self.after_token(<State*><size_t>address, token)
+                            goes_on.add((<size_t>after, b""))
+                        else:
+                            goes_on.add((address, text[: len(begun) + 1]))
+            if len(following) != 1:
+                break
+            ((byte, places),) = following.items()
+            forced.append(byte)
+            by_bytes = self.step_byte(by_bytes, <uint8_t>byte)
+        return bytes(forced)
+
+    cdef list legal_texts(self, State* state):
+        """(id, bytes) of every text token that is legal in a state."""
+        cdef int32_t token
+        cdef const Mask* mask = self.mask_at(state)
+        cdef vector[uint32_t] row
+        row.assign(self.core.masks.n_words, 0)
+        write_mask(mask, &row[0], self.core.masks.n_words)
+        found = []
+        for token in range(self.core.vocabulary.vocab_size):
+            if (row[token >> 5] >> (token & 31)) & 1 and not self.is_stop[token]:
+                text = self.core.vocabulary.token_bytes(token)
+                if text is not None:
+                    found.append((token, text))
         return found
 
     def find_jump_forward_tokens(self) -> list:

@@ -50,6 +50,7 @@ cdef class Network:
     cdef readonly bint guards_checked   # no Act can fail on every way on
 
     cdef int32_t rule_id(self, rule)
+    cdef bint _can_match(self, int32_t lexeme) except -1
     cdef int32_t _token_set(self, tuple ids)
     cdef int32_t apply(self, int32_t register, NetEdge* edge) noexcept nogil
     cdef int32_t apply_to_value(self, int32_t register, NetEdge* edge) noexcept nogil

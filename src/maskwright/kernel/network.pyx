@@ -94,7 +94,7 @@ cdef class Network:
                 edge.tail = edge.kind == EDGE_CALL and entry[3] == 1
                 if edge.kind == EDGE_LEXEME:
                     edge.label = labels[id(entry)]
-                    if edge.label == NODE_EMPTY:
+                    if edge.label == NODE_EMPTY or not self._can_match(edge.label):
                         self.fragile = True
                         continue
                 elif edge.kind == EDGE_CALL:
@@ -144,6 +144,12 @@ cdef class Network:
                 edge.kind = EDGE_DEAD
         self.fragile = self.has_guards
         return bool(ends[self.rule_start[self.root]])
+
+    cdef bint _can_match(self, int32_t lexeme) except -1:
+        cdef int live = self.table.is_live(lexeme)
+        if live < 0:
+            self.table._raise_limit()
+        return live
 
     cdef int32_t _token_set(self, tuple ids):
         cdef vector[int32_t] members
