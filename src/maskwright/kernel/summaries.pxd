@@ -30,19 +30,34 @@ cdef struct Summary:
     int32_t most                # and at most so many
     vector[int32_t] barred      # ids in `exits` that are not legal, sorted
 
-# A token found inside a counted lexeme.
-cdef struct Counted:
+# A token found by walking a lexeme state.
+cdef struct Found:
     int32_t token
-    int32_t count               # repetitions begun
+    int32_t count               # repetitions begun (counted lexemes)
+    int32_t lex                 # lexeme state after it
     uint8_t after               # 1: the repetition is over in it
+
+# How a counted lexeme is made up: `part{low,high} rest`, possibly in conjunction with others.
+cdef struct Family:
+    int32_t part                # the repeated node, a prefix code
+    int32_t low
+    int32_t high                # -1: unbounded
+    int32_t rest                # what follows; starts with other bytes than `part`
+    int32_t base                # the whole lexeme without bounds
+    int32_t counter             # `part* rest` alone
 
 # What a counted lexeme says, before its bounds are looked at.
 cdef struct CountedBase:
-    vector[Counted] tokens      # by count
+    vector[Found] tokens        # by count
+    vector[Found] ends          # those in which the repetition is over
+    vector[int32_t] start       # for each count the first of its tokens, and one more
     vector[uint32_t*] up_to     # bitmask of tokens with at most this count; NULL until asked for
     vector[uint32_t*] inside_up_to  # the same without those in which the repetition is over
     vector[int64_t] n_up_to
     vector[int64_t] n_inside_up_to
+    unordered_map[int32_t, int32_t] margins     # per lexeme state: repetitions that suffice to end
+    int32_t margin              # the largest of them; UNBOUNDED if one is not known
+    bint rigid                  # some state cannot be drawn out to any length
     Exits* exits
     int32_t max_count
 
@@ -51,8 +66,13 @@ cdef struct Place:
     int32_t node
     int32_t lex
     int32_t depth
+    int32_t counter             # state of Family.counter
     int32_t count
     uint8_t after
+
+# Bytes that leave a lexeme state unchanged.
+cdef struct LoopSet:
+    uint64_t[4] words
 
 cdef inline bint holds(vector[int32_t]& ordered, int32_t value) noexcept nogil:
     cdef size_t low = 0, high = ordered.size(), middle
@@ -70,7 +90,8 @@ cdef class SummaryTable:
     cdef readonly int32_t n_words
     cdef readonly long long memory_size_bytes
     cdef vector[Summary*] by_node
-    cdef unordered_map[int32_t, CountedBase*] bases
+    cdef unordered_map[uint64_t, CountedBase*] bases
+    cdef unordered_map[int32_t, int32_t] distances
     cdef unordered_map[int32_t, uint8_t] codes      # 1: the node is a prefix code (see is_code)
     # Deques own what is pointed at: their elements never move.
     cdef deque[Summary] summaries
@@ -78,7 +99,8 @@ cdef class SummaryTable:
     cdef deque[CountedBase] base_pool
     cdef vector[Place] places                       # scratch
     cdef vector[Place] exit_places
-    cdef vector[Counted] found
+    cdef vector[Found] found
+    cdef unordered_map[int32_t, LoopSet] loop_sets
 
     cdef Summary* of(self, int32_t lex) noexcept nogil
     cdef Summary* plain(self, int32_t lex) noexcept nogil
@@ -87,9 +109,19 @@ cdef class SummaryTable:
     cdef Summary* fresh(self) noexcept nogil
     cdef uint32_t* new_bits(self) noexcept nogil
     cdef void set_inner(self, Summary* summary, vector[int32_t]& tokens) noexcept nogil
-    cdef bint walk(self, int32_t lex, int32_t repeated) noexcept nogil
+    cdef bint walk(self, int32_t lex, Family* family) noexcept nogil
+    cdef bint take_subtree(self, Place* place, Family* family) noexcept nogil
+    cdef LoopSet* loops_of(self, int32_t lex) noexcept nogil
     cdef Exits* merged_exits(self) noexcept nogil
-    cdef CountedBase* base_of(self, int32_t part, int32_t rest) noexcept nogil
+    cdef bint family_of(self, int32_t lex, Family* family) noexcept nogil
+    cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil
+    cdef CountedBase* base_of(self, Family* family) noexcept nogil
+    cdef void sort_by_count(self, CountedBase* base) noexcept nogil
+    cdef bint measure(self, CountedBase* base, Family* family) noexcept nogil
+    cdef int32_t distance(self, int32_t lex) noexcept nogil
+    cdef bint bounded_alive(self, int32_t lex, const Found& found) noexcept nogil
     cdef uint32_t* prefix_bits(self, CountedBase* base, int32_t most, bint inside) noexcept nogil
+    cdef void settle(self, Summary* summary, vector[int32_t]& more, vector[int32_t]& fewer) noexcept nogil
+    cdef bint draws_out(self, int32_t lex, Family* family) noexcept nogil
     cdef bint is_code(self, int32_t part) noexcept nogil
     cdef bint starts_apart(self, int32_t part, int32_t rest) noexcept nogil

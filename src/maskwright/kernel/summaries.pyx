@@ -40,6 +40,8 @@ from .trie cimport build_trie, trie_child
 
 # Trie nodes that a difference may visit before it is walked like any other state.
 cdef int32_t DIFFERENCE_LIMIT = 8192
+# Lexeme states that the search for a shortest string may look at.
+cdef size_t DISTANCE_LIMIT = 2_000
 # Largest number of derivatives of a repeated part that is_code looks at.
 cdef size_t CODE_LIMIT_NODES = 256
 # "No bound", for `Summary.most`.
@@ -65,10 +67,6 @@ cdef bint suffix_less(const Suffix& left, const Suffix& right) noexcept nogil:
     if left.length != right.length:
         return left.length < right.length
     return left.token < right.token
-
-
-cdef bint count_less(const Counted& left, const Counted& right) noexcept nogil:
-    return left.count < right.count
 
 
 cdef class SummaryTable:
@@ -120,22 +118,23 @@ cdef class SummaryTable:
 
     # ---- walking ---------------------------------------------------------------------------------
 
-    cdef bint walk(self, int32_t lex, int32_t repeated) noexcept nogil:
+    cdef bint walk(self, int32_t lex, Family* family) noexcept nogil:
         """Walk the vocabulary from a lexeme state into `found` and `exit_places`.
 
-        If `repeated` is a node (not -1), `lex` is that node repeated without bounds and then something
-        that starts differently; repetitions begun are counted along the way.
+        With a family, `lex` is its base, and repetitions begun are counted along the way by following
+        the family's counter beside it. False if the lexeme table is full.
         """
         cdef Trie* trie = &self.vocabulary.trie
         cdef Place place, deeper
-        cdef Counted token
-        cdef int32_t child, last, next_lex, i
+        cdef Found token
+        cdef int32_t child, last, i
         self.found.clear()
         self.exit_places.clear()
         self.places.clear()
         place.node = 0
         place.lex = lex
         place.depth = 0
+        place.counter = family.counter if family != NULL else NODE_EMPTY
         place.count = 0
         place.after = 0
         self.places.push_back(place)
@@ -150,38 +149,86 @@ cdef class SummaryTable:
                     continue
                 last = child + 1
             while child < last:
-                next_lex = self.table.step(place.lex, trie.byte[child])
-                if next_lex < 0:
+                deeper.lex = self.table.step(place.lex, trie.byte[child])
+                if deeper.lex < 0:
                     return False
-                if next_lex != NODE_EMPTY:
+                if deeper.lex != NODE_EMPTY:
                     deeper.node = child
-                    deeper.lex = next_lex
                     deeper.depth = place.depth + 1
                     deeper.count = place.count
                     deeper.after = place.after
-                    if repeated >= 0 and place.lex == lex and not place.after:
-                        if self.table.derive(repeated, trie.byte[child], 0) != NODE_EMPTY:
-                            deeper.count += 1
-                        else:
-                            deeper.after = 1
+                    deeper.counter = place.counter
+                    if family != NULL and not place.after:
+                        deeper.counter = self.table.derive(place.counter, trie.byte[child], 0)
+                        if place.counter == family.counter:
+                            if self.table.derive(family.part, trie.byte[child], 0) != NODE_EMPTY:
+                                deeper.count += 1
+                            else:
+                                deeper.after = 1
+                    token.lex = deeper.lex
                     token.count = deeper.count
                     token.after = deeper.after
                     for i in range(trie.low[child], trie.own[child]):
                         token.token = trie.ids[i]
                         self.found.push_back(token)
                     if trie.count[child]:
-                        if self.table.nodes[next_lex].nullable:
+                        if self.table.nodes[deeper.lex].nullable:
                             self.exit_places.push_back(deeper)
-                        if next_lex != NODE_EPSILON:
+                        if deeper.lex != NODE_EPSILON and not self.take_subtree(&deeper, family):
                             self.places.push_back(deeper)
                 child += 1
         return True
+
+    cdef bint take_subtree(self, Place* place, Family* family) noexcept nogil:
+        """Add all tokens below a place at once if none of their bytes changes the lexeme state."""
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef LoopSet* loops
+        cdef uint64_t* below
+        cdef Found token
+        cdef int32_t i, byte
+        if trie.set_of[place.node] < 0 or self.table.nodes[place.lex].nullable:
+            return False
+        if family != NULL and (place.after or place.counter != family.counter):
+            return False
+        loops = self.loops_of(place.lex)
+        below = &trie.sets[4 * trie.set_of[place.node]]
+        for i in range(4):
+            if below[i] & ~loops.words[i]:
+                return False
+        token.lex = place.lex
+        token.after = place.after
+        token.count = 0
+        if family != NULL:
+            # One repetition a byte, or the counts would have to be found by walking.
+            for byte in range(256):
+                if (below[byte >> 6] >> (byte & 63)) & 1:
+                    if self.table.derive(family.part, <uint8_t>byte, 0) != NODE_EPSILON:
+                        return False
+        for i in range(trie.own[place.node], trie.high[place.node]):
+            token.token = trie.ids[i]
+            if family != NULL:
+                token.count = place.count + <int32_t>self.vocabulary.offsets[2 * token.token + 1] - place.depth
+            self.found.push_back(token)
+        return True
+
+    cdef LoopSet* loops_of(self, int32_t lex) noexcept nogil:
+        cdef unordered_map[int32_t, LoopSet].iterator known = self.loop_sets.find(lex)
+        cdef LoopSet loops
+        cdef int byte
+        if known != self.loop_sets.end():
+            return &deref(known).second
+        memset(loops.words, 0, sizeof(loops.words))
+        for byte in range(256):
+            if self.table.derive(lex, <uint8_t>byte, 0) == lex:
+                loops.words[byte >> 6] |= <uint64_t>1 << (byte & 63)
+        self.loop_sets[lex] = loops
+        return &self.loop_sets[lex]
 
     cdef Summary* plain(self, int32_t lex) noexcept nogil:
         cdef Summary* summary
         cdef vector[int32_t] tokens
         cdef size_t i
-        if not self.walk(lex, -1):
+        if not self.walk(lex, NULL):
             return NULL
         summary = self.fresh()
         tokens.reserve(self.found.size())
@@ -253,67 +300,288 @@ cdef class SummaryTable:
     # ---- counted repetitions ---------------------------------------------------------------------
 
     cdef Summary* counted(self, int32_t lex) noexcept nogil:
-        """Summary of `part{low,high} rest`; NULL if the lexeme is not of that kind."""
-        cdef Node node = self.table.nodes[lex]
-        cdef int32_t rest = NODE_EPSILON
+        """Summary of a lexeme with a counted repetition; NULL if it is not of that kind.
+
+        A token that begins k repetitions is legal if the rest can end within what the bounds leave.
+        Where the state after it is known to end within `margin` more repetitions, and can be drawn out to
+        any length, that is a comparison of numbers; the few others are walked with the bounded lexeme.
+        """
+        cdef Family family
         cdef CountedBase* base
         cdef Summary* summary
-        cdef int32_t most
-        cdef size_t i
-        if node.op == OP_CONCAT:
-            rest = node.b
-            node = self.table.nodes[node.a]
-        if node.op != OP_REPEAT or (node.b == 0 and node.c < 0):
+        cdef unordered_map[uint64_t, uint8_t] alive
+        cdef uint64_t key
+        cdef int32_t sure, most
+        cdef size_t i, first
+        cdef Found found
+        cdef vector[int32_t] more, fewer
+        cdef bint legal
+        if not self.family_of(lex, &family):
             return NULL
-        if not self.is_code(node.a) or not self.starts_apart(node.a, rest):
-            return NULL
-        base = self.base_of(node.a, rest)
+        base = self.base_of(&family)
         if base == NULL:
             return NULL
+        most = family.high if 0 <= family.high < base.max_count else base.max_count
+        sure = base.max_count
+        if family.high >= 0:
+            sure = family.high - base.margin if family.high >= base.margin else -1
+            sure = sure if sure < base.max_count else base.max_count
         summary = self.fresh()
         summary.exits = base.exits
-        summary.least = node.b
-        summary.most = node.c if node.c >= 0 else UNBOUNDED
-        most = summary.most if summary.most < base.max_count else base.max_count
-        if base.tokens.size() <= SPARSE_LIMIT:
-            for i in range(base.tokens.size()):
-                if base.tokens[i].count <= most and (not base.tokens[i].after or base.tokens[i].count >= node.b):
-                    summary.inner.push_back(base.tokens[i].token)
-            return summary
-        summary.bits = self.prefix_bits(base, most, node.b > 0)
-        summary.n_bits = base.n_inside_up_to[most] if node.b > 0 else base.n_up_to[most]
-        if node.b > 0:
-            for i in range(base.tokens.size()):
-                if base.tokens[i].after and node.b <= base.tokens[i].count <= most:
-                    summary.inner.push_back(base.tokens[i].token)
-        self.memory_size_bytes += summary.inner.size() * sizeof(int32_t)
+        summary.least = family.low
+        summary.most = family.high if family.high >= 0 else UNBOUNDED
+        if sure >= 0 and base.tokens.size() > SPARSE_LIMIT:
+            summary.bits = self.prefix_bits(base, sure, family.low > 0)
+            summary.n_bits = base.n_inside_up_to[sure] if family.low > 0 else base.n_up_to[sure]
+        else:
+            sure = -1
+        # What the prefix does not settle: tokens in which the repetition is over, if there is a lower bound...
+        if family.low > 0:
+            for i in range(base.ends.size()):
+                if family.low <= base.ends[i].count <= most:
+                    more.push_back(base.ends[i].token)
+        # ... tokens too close to the upper bound, and states that cannot be drawn out to the lower one.
+        first = 0 if base.rigid and family.low > 0 else <size_t>base.start[sure + 1]
+        for i in range(first, <size_t>base.start[most + 1]):
+            found = base.tokens[i]
+            if found.after:
+                if family.low == 0 and found.count > sure:
+                    more.push_back(found.token)
+                continue
+            if found.count <= sure and found.count >= family.low:
+                continue
+            if not base.rigid and (family.high < 0 or found.count + base.margins[found.lex] <= family.high):
+                more.push_back(found.token)
+                continue
+            key = (<uint64_t><uint32_t>found.lex << 32) | <uint32_t>found.count
+            if alive.find(key) == alive.end():
+                alive[key] = self.bounded_alive(lex, found)
+            legal = alive[key]
+            if legal and found.count > sure:
+                more.push_back(found.token)
+            elif not legal and found.count <= sure:
+                fewer.push_back(found.token)
+        if more.size() + fewer.size() > SPARSE_LIMIT:
+            self.settle(summary, more, fewer)
+        else:
+            summary.inner = more
+            summary.removed = fewer
+        self.memory_size_bytes += (more.size() + fewer.size()) * sizeof(int32_t)
         return summary
 
-    cdef CountedBase* base_of(self, int32_t part, int32_t rest) noexcept nogil:
-        """What `part* rest` says with counts; NULL if the lexeme table is full."""
-        cdef int32_t node = self.table.concat(self.table.repeat(part, 0, -1), rest)
-        cdef unordered_map[int32_t, CountedBase*].iterator known
+    cdef void settle(self, Summary* summary, vector[int32_t]& more, vector[int32_t]& fewer) noexcept nogil:
+        """Give a summary a bitmask of its own with these tokens added and removed."""
+        cdef uint32_t* bits = self.new_bits()
+        cdef size_t i
+        if summary.bits != NULL:
+            memcpy(bits, summary.bits, self.n_words * sizeof(uint32_t))
+        for i in range(fewer.size()):
+            bits[fewer[i] >> 5] &= ~(<uint32_t>1 << (fewer[i] & 31))
+        for i in range(more.size()):
+            bits[more[i] >> 5] |= <uint32_t>1 << (more[i] & 31)
+        summary.bits = bits
+        summary.owns_bits = True
+        summary.n_bits += <int64_t>more.size() - <int64_t>fewer.size()
+
+    cdef bint bounded_alive(self, int32_t lex, const Found& found) noexcept nogil:
+        """Whether a token is legal in the bounded lexeme, by walking it."""
+        cdef const uint8_t* text = &self.vocabulary.flat[self.vocabulary.offsets[2 * found.token]]
+        cdef int64_t i
+        for i in range(self.vocabulary.offsets[2 * found.token + 1]):
+            lex = self.table.step(lex, text[i])
+            if lex <= NODE_EMPTY:
+                return False
+        return True
+
+    cdef bint family_of(self, int32_t lex, Family* family) noexcept nogil:
+        """Take a counted lexeme apart; False if it is not one.
+
+        Three shapes: `x{m,n} rest`; `(x{m,n} and more) rest`; `x{m,n} rest and more`.
+        """
+        cdef Node node = self.table.nodes[lex]
+        cdef vector[int32_t] kids
+        cdef int32_t rest = NODE_EPSILON, conjunction = lex, i, kid, place = -1
+        if self.split_repeat(lex, family):
+            family.base = family.counter
+            return self.is_code(family.part) and self.starts_apart(family.part, family.rest)
+        if node.op == OP_CONCAT:
+            rest = node.b
+            conjunction = node.a
+            node = self.table.nodes[conjunction]
+        if node.op != OP_AND:
+            return False
+        for i in range(node.b):
+            kid = self.table.lists[node.a + i]
+            kids.push_back(kid)
+            if self.split_repeat(kid, family):
+                if place >= 0 or (rest != NODE_EPSILON and family.rest != NODE_EPSILON):
+                    return False
+                place = i
+        if place < 0:
+            return False
+        self.split_repeat(kids[place], family)
+        if family.rest == NODE_EPSILON:
+            family.rest = rest
+            kids[place] = self.table.repeat(family.part, 0, -1)
+            family.counter = self.table.concat(kids[place], rest)
+            family.base = self.table.concat(self.table.and_of(kids), rest)
+        else:
+            kids[place] = family.counter
+            family.base = self.table.and_of(kids)
+        if family.base < 0 or family.counter < 0:
+            return False
+        return self.is_code(family.part) and self.starts_apart(family.part, family.rest)
+
+    cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil:
+        """`part{low,high} rest` with a bound, taken apart."""
+        cdef Node node = self.table.nodes[lex]
+        family.rest = NODE_EPSILON
+        if node.op == OP_CONCAT:
+            family.rest = node.b
+            node = self.table.nodes[node.a]
+        if node.op != OP_REPEAT or (node.b == 0 and node.c < 0):
+            return False
+        family.part = node.a
+        family.low = node.b
+        family.high = node.c
+        family.counter = self.table.concat(self.table.repeat(node.a, 0, -1), family.rest)
+        return family.counter > NODE_EPSILON
+
+    cdef CountedBase* base_of(self, Family* family) noexcept nogil:
+        """What a family says with counts; NULL if the lexeme table is full."""
+        cdef uint64_t key = (<uint64_t><uint32_t>family.base << 32) | <uint32_t>family.counter
+        cdef unordered_map[uint64_t, CountedBase*].iterator known = self.bases.find(key)
         cdef CountedBase* base
-        if node < 0:
-            return NULL
-        known = self.bases.find(node)
         if known != self.bases.end():
             return deref(known).second
-        if not self.walk(node, part):
+        if not self.walk(family.base, family):
             return NULL
         self.base_pool.resize(self.base_pool.size() + 1)
         base = &self.base_pool.back()
-        base.tokens = self.found
-        sort(base.tokens.begin(), base.tokens.end(), count_less)
-        base.max_count = base.tokens.back().count if not base.tokens.empty() else 0
+        self.sort_by_count(base)
         base.up_to.assign(base.max_count + 1, NULL)
         base.inside_up_to.assign(base.max_count + 1, NULL)
         base.n_up_to.assign(base.max_count + 1, 0)
         base.n_inside_up_to.assign(base.max_count + 1, 0)
         base.exits = self.merged_exits()
-        self.memory_size_bytes += base.tokens.size() * sizeof(Counted)
-        self.bases[node] = base
+        if not self.measure(base, family):
+            return NULL
+        self.memory_size_bytes += base.tokens.size() * sizeof(Found)
+        self.bases[key] = base
         return base
+
+    cdef void sort_by_count(self, CountedBase* base) noexcept nogil:
+        """Counting sort of `found`."""
+        cdef size_t i
+        cdef int32_t k
+        cdef vector[int32_t] place
+        base.max_count = 0
+        for i in range(self.found.size()):
+            if self.found[i].count > base.max_count:
+                base.max_count = self.found[i].count
+        base.start.assign(base.max_count + 2, 0)
+        for i in range(self.found.size()):
+            base.start[self.found[i].count + 1] += 1
+        for k in range(base.max_count + 1):
+            base.start[k + 1] += base.start[k]
+        place = base.start
+        base.tokens.resize(self.found.size())
+        for i in range(self.found.size()):
+            k = self.found[i].count
+            base.tokens[place[k]] = self.found[i]
+            place[k] += 1
+            if self.found[i].after:
+                base.ends.push_back(self.found[i])
+
+    cdef bint measure(self, CountedBase* base, Family* family) noexcept nogil:
+        """How soon the states after all tokens can end, and whether they can be drawn out."""
+        cdef size_t i
+        cdef int32_t lex, margin, least
+        cdef bint loose
+        base.margin = 0
+        base.rigid = False
+        least = self.distance(family.rest)
+        for i in range(base.tokens.size()):
+            lex = base.tokens[i].lex
+            if base.tokens[i].after or base.margins.find(lex) != base.margins.end():
+                continue
+            margin = self.distance(lex)
+            # Bytes to the end bound the repetitions to the end; those of `rest` are none.
+            margin = margin - least if margin < UNBOUNDED and least < UNBOUNDED else UNBOUNDED
+            base.margins[lex] = margin
+            if margin > base.margin:
+                base.margin = margin
+            loose = self.draws_out(lex, family)
+            base.rigid = base.rigid or not loose or margin == UNBOUNDED
+        return True
+
+    cdef bint draws_out(self, int32_t lex, Family* family) noexcept nogil:
+        """Whether a state, or the one where its shortest way to the next boundary leads, has a byte that is one
+        repetition and changes nothing: then every length from its shortest on is possible."""
+        cdef LoopSet* loops
+        cdef int byte, hop
+        cdef int32_t child, following, near
+        for hop in range(8):
+            loops = self.loops_of(lex)
+            for byte in range(256):
+                if (loops.words[byte >> 6] >> (byte & 63)) & 1:
+                    if self.table.derive(family.part, <uint8_t>byte, 0) == NODE_EPSILON:
+                        return True
+            # Inside a repetition (of several bytes): go on to its end.
+            following = NODE_EMPTY
+            near = self.distance(lex)
+            for byte in range(256):
+                child = self.table.step(lex, <uint8_t>byte)
+                # The search from `lex` noted the distances along its way, so no other is started here.
+                if child > NODE_EMPTY and self.distances.find(child) != self.distances.end():
+                    if self.distances[child] < near:
+                        following = child
+                        break
+            if following <= NODE_EPSILON:
+                return False
+            lex = following
+        return False
+
+    cdef int32_t distance(self, int32_t lex) noexcept nogil:
+        """Bytes of the shortest string of a lexeme state; UNBOUNDED if a short search does not find it."""
+        cdef unordered_map[int32_t, int32_t].iterator known = self.distances.find(lex)
+        cdef vector[int32_t] seen, parents
+        cdef unordered_map[int32_t, uint8_t] met
+        cdef vector[uint8_t] tried
+        cdef size_t here = 0
+        cdef int32_t child, up, classes, result = UNBOUNDED, hops
+        cdef int byte
+        if known != self.distances.end():
+            return deref(known).second
+        seen.push_back(lex)
+        parents.push_back(-1)
+        met[lex] = 1
+        while here < seen.size() and seen.size() < DISTANCE_LIMIT:
+            if self.table.nodes[seen[here]].nullable:
+                # Every state on the way is one byte nearer.
+                up = <int32_t>here
+                hops = 0
+                while up >= 0:
+                    self.distances[seen[up]] = hops
+                    hops += 1
+                    up = parents[up]
+                return self.distances[lex]
+            classes = self.table.class_map(seen[here], 0)
+            if classes < 0:
+                break
+            tried.assign(self.table.map_sizes[classes], 0)
+            for byte in range(256):
+                if tried[self.table.maps[classes][byte]]:
+                    continue
+                tried[self.table.maps[classes][byte]] = 1
+                child = self.table.step(seen[here], <uint8_t>byte)
+                if child > NODE_EMPTY and met.find(child) == met.end():
+                    met[child] = 1
+                    seen.push_back(child)
+                    parents.push_back(<int32_t>here)
+            here += 1
+        self.distances[lex] = result
+        return result
 
     cdef uint32_t* prefix_bits(self, CountedBase* base, int32_t most, bint inside) noexcept nogil:
         """Bitmask of the tokens with at most `most` repetitions; `inside`: only where it is not over.
@@ -327,7 +595,7 @@ cdef class SummaryTable:
         cdef int32_t larger
         cdef int64_t count = 0
         cdef size_t i
-        cdef Counted token
+        cdef Found token
         if masks[0][most] != NULL:
             return masks[0][most]
         bits = self.new_bits()
@@ -427,16 +695,16 @@ cdef class SummaryTable:
         plain = self.of(keep)
         if plain == NULL or plain.bits == NULL:
             return NULL
-        # `lex` of a place is the difference; its `count` holds the state of `keep`.
+        # `lex` of a place is the difference; its `counter` holds the state of `keep`.
         place.node = 0
         place.lex = lex
-        place.count = keep
+        place.counter = keep
         stack.push_back(place)
         while not stack.empty():
             place = stack.back()
             stack.pop_back()
             for child in range(trie.first[place.node], trie.first[place.node] + trie.count[place.node]):
-                part = self.table.step(place.count, trie.byte[child])
+                part = self.table.step(place.counter, trie.byte[child])
                 both = self.table.step(place.lex, trie.byte[child])
                 if part < 0 or both < 0:
                     return NULL
@@ -455,7 +723,7 @@ cdef class SummaryTable:
                 elif trie.count[child]:
                     deeper.node = child
                     deeper.lex = both
-                    deeper.count = part
+                    deeper.counter = part
                     stack.push_back(deeper)
         summary = self.fresh()
         summary.bits = plain.bits

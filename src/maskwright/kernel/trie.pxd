@@ -1,5 +1,5 @@
 # Data dictionary of the token trie. See trie.pyx.
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
 # One trie over byte strings that carry token ids. Node 0 is the root. The children of a node are
@@ -13,6 +13,8 @@ cdef struct Trie:
     vector[int32_t] own         # end of the tokens that end exactly here
     vector[int32_t] high        # end of the subtree's tokens
     vector[int32_t] ids         # token ids in order of their bytes
+    vector[int32_t] set_of      # index into `sets` of the bytes below a node; -1: few tokens there, no set
+    vector[uint64_t] sets       # byte sets, 4 words each
 
 cdef inline int32_t trie_child(Trie* trie, int32_t node, uint8_t byte) noexcept nogil:
     """Child by byte, or -1. Siblings are sorted: binary search above eight, else a scan."""
@@ -34,6 +36,8 @@ cdef inline int32_t trie_child(Trie* trie, int32_t node, uint8_t byte) noexcept 
 cdef void build_trie(
     Trie* trie, const uint8_t* flat, const int64_t* offsets, const int32_t* ids, int32_t n_tokens
 ) noexcept nogil
+
+cdef void add_byte_sets(Trie* trie) noexcept nogil
 
 cdef class TokenTrie:
     cdef Trie trie

@@ -10,7 +10,9 @@
 
 import numpy as np
 
-from libc.string cimport memcpy
+
+# Subtrees with fewer tokens than this are walked, not tested: the set costs 32 bytes.
+cdef int32_t MIN_SET_TOKENS = 4
 
 # Bytes that occur in well-formed UTF-8.
 _UTF8_BYTES = frozenset(range(0x80)) | frozenset(range(0x80, 0xC0)) | frozenset(range(0xC2, 0xF5))
@@ -56,6 +58,28 @@ cdef void build_trie(
         node += 1
 
 
+cdef void add_byte_sets(Trie* trie) noexcept nogil:
+    """Note which bytes occur below each node that has some tokens there, for skipping whole subtrees."""
+    cdef size_t n_nodes = trie.byte.size()
+    cdef vector[uint64_t] below
+    cdef size_t node, child
+    cdef int i
+    below.assign(4 * n_nodes, 0)
+    trie.set_of.assign(n_nodes, -1)
+    # Children have higher numbers than their parents.
+    node = n_nodes
+    while node > 0:
+        node -= 1
+        for child in range(<size_t>trie.first[node], <size_t>(trie.first[node] + trie.count[node])):
+            for i in range(4):
+                below[4 * node + i] |= below[4 * child + i]
+            below[4 * node + (trie.byte[child] >> 6)] |= <uint64_t>1 << (trie.byte[child] & 63)
+        if trie.high[node] - trie.own[node] >= MIN_SET_TOKENS:
+            trie.set_of[node] = <int32_t>(trie.sets.size() >> 2)
+            for i in range(4):
+                trie.sets.push_back(below[4 * node + i])
+
+
 cdef class TokenTrie:
     """A vocabulary as the kernel sees it.
 
@@ -76,6 +100,7 @@ cdef class TokenTrie:
             build_trie(&self.trie, &flat[0] if flat.shape[0] else NULL, &offsets[0], &ids[0], n_tokens)
         else:
             build_trie(&self.trie, NULL, NULL, NULL, 0)
+        add_byte_sets(&self.trie)
         self.vocab_size = vocab_size
         self.is_text.assign(vocab_size, 0)
         self.offsets.assign(2 * vocab_size, 0)
