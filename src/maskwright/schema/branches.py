@@ -345,6 +345,8 @@ class Expander:
             branch.done[(node, positive)] = (*seen, mark)
         elif task.without is None:
             branch.done[(node, positive)] = (mark,)
+        if task.without is None and any(scope.node is node for scope in task.scopes):
+            return  # its own scope is open: a reference in place has come back to it
         if isinstance(node, AnyOf):
             _hold_any(branch, node, positive, agenda)
             return

@@ -15,12 +15,14 @@ Where a schema counts members or asks for some open member, see `_check_distinct
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import SchemaError
-from ..lexeme import Lexeme
+from ..lexeme import Lexeme, difference, intersection
 from ..rules import Act, Action, Alt, Call, Expr, Lex, Repeat, Rule, Seq
-from .shapes import ObjectShape
+from .emptiness import is_empty
+from .shapes import Cell, ObjectShape
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -110,7 +112,11 @@ class _Declared:
         if shape.musts:
             must = _cells_expr(self._builder, self._layout.colon, shape.musts[:1], self._inner)
             assert must is not None
-            last = Seq((must, self._close))
+            # No later member may have a name of the class: the reader would keep that one.
+            others = [*_outside(shape.cells, shape.musts[0]), shape.musts[0]]
+            later = _cells_expr(self._builder, self._layout.colon, others, self._inner)
+            assert later is not None
+            last = Seq((must, Repeat(Seq((separator, later)), 0, None), self._close))
             if extra is None:
                 return last, Seq((separator, last))
             before = Repeat(Seq((extra, separator)), 0, None)
@@ -121,7 +127,7 @@ class _Declared:
         return Seq((extra, more, self._close)), Seq((more, self._close))
 
 
-def _cells_expr(builder: Builder, colon: Expr, cells: list, depth: int) -> Expr | None:  # type: ignore[type-arg]
+def _cells_expr(builder: Builder, colon: Expr, cells: list[Cell], depth: int) -> Expr | None:
     """One member with an open key."""
     options: list[Expr] = [
         Seq((Lex(cell.key), colon, builder.value(cell.obligations, depth))) for cell in cells
@@ -129,6 +135,12 @@ def _cells_expr(builder: Builder, colon: Expr, cells: list, depth: int) -> Expr 
     if not options:
         return None
     return options[0] if len(options) == 1 else Alt(tuple(options))
+
+
+def _outside(cells: list[Cell], must: Cell) -> list[Cell]:
+    """The classes without the names of one class."""
+    found = [replace(cell, key=difference(cell.key, must.key)) for cell in cells]
+    return [cell for cell in found if not is_empty(cell.key)]
 
 
 def _as_rule(expr: Expr) -> Expr:
@@ -253,7 +265,7 @@ def any_order_expr(
     Args:
         members: (name, value, whether it is required) of each known property.
         cells: (key lexeme, value) of each class of open properties.
-        musts: The same for open properties of which one member has to occur; it comes last.
+        musts: The same for a class of open properties of which one member has to occur.
         low, high: Bounds on the number of members.
         depth: Depth of the object.
 
@@ -274,25 +286,47 @@ def any_order_expr(
         elif spare is not None:
             parts.append(Act(Action.COUNT, 1, spare, spare))
         options.append(Seq((*parts, layout.key(name), layout.colon, value)))
+    counted: tuple[Expr, ...] = () if spare is None else (Act(Action.COUNT, 1, spare, spare),)
     for key, value in cells:
-        counted: tuple[Expr, ...] = () if spare is None else (Act(Action.COUNT, 1, spare, spare),)
-        options.append(Seq((*counted, Lex(key), layout.colon, value)))
+        options.extend(_free_members(key, value, counted, musts, len(members), layout.colon))
+    for key, value in musts:
+        # The first one is needed, more are spare.
+        mark = len(members)
+        first = Seq((Act(Action.MARK, mark), Lex(key), layout.colon, value))
+        more = Seq((Act(Action.HAS, mark), *counted, Lex(key), layout.colon, value))
+        options.extend((first, more))
+        guards.append(Act(Action.HAS, mark))
     if low > n_required:
         guards.append(Act(Action.AT_LEAST, 0, low))
     member: Expr = options[0] if len(options) == 1 else Alt(tuple(options))
     separator = layout.separator(depth)
     close = layout.closing(b"}", depth)
     empty = n_required == 0 and low == 0
-    if musts:
-        key, value = musts[0]
-        last = Seq((Lex(key), layout.colon, value, *guards, close))
-        before = Repeat(Seq((*count_all, member, separator)), 0, None)
-        return layout.container(b"{}", depth, Seq((before, *count_all, last)), empty)
     if not options or most == 0:
         return layout.container(b"{}", depth, None, empty)
     more = Repeat(Seq((*count_all, separator, member)), 0, None)
     full = Seq((*count_all, member, more, *guards, close))
     return layout.container(b"{}", depth, full, empty)
+
+
+def _free_members(
+    key: Lexeme,
+    value: Expr,
+    counted: tuple[Expr, ...],
+    musts: list[tuple[Lexeme, Expr]],
+    mark: int,
+    colon: Expr,
+) -> list[Expr]:
+    """Members of an open class. Once the needed member is there, no later one may have a name of its class."""
+    if not musts:
+        return [Seq((*counted, Lex(key), colon, value))]
+    inside, outside = intersection(key, musts[0][0]), difference(key, musts[0][0])
+    found: list[Expr] = []
+    if not is_empty(outside):
+        found.append(Seq((*counted, Lex(outside), colon, value)))
+    if not is_empty(inside):
+        found.append(Seq((Act(Action.LACKS, mark), *counted, Lex(inside), colon, value)))
+    return found
 
 
 def _counter(index: int, most: int | None, least: int) -> tuple[Expr, ...]:
