@@ -157,8 +157,8 @@ LOGITS, MASK = np.zeros((2, 64), dtype=np.float32), np.zeros((2, 2), dtype=np.in
         (LOGITS, MASK, {"indices": [[0]]}, "list of row numbers"),
         (LOGITS, MASK, {"indices": [True, False]}, "list of row numbers"),
         (LOGITS, MASK, {"vocab_size": -1}, "vocab_size is -1"),
-        (LOGITS, MASK, {"backend": "triton"}, "backend 'triton' cannot mask logits on the device 'cpu'"),
-        (LOGITS, MASK, {"backend": "nonsense"}, "backend 'nonsense'"),
+        (LOGITS, MASK, {"backend": "triton"}, "backend 'triton' masks torch tensors only"),
+        (LOGITS, MASK, {"backend": "nonsense"}, "no backend 'nonsense'"),
     ],
 )
 def test_refusals_change_nothing(logits: Any, bitmask: Any, options: dict[str, Any], message: str) -> None:
@@ -254,7 +254,7 @@ def test_torch_refusals(torch: Any) -> None:
         (logits.t(), mask, "not contiguous"),
         (logits.to(torch.int32), mask, "logits of type int32"),
         (logits, mask.to(torch.int64), "words of type int64"),
-        (logits.to("meta"), mask, "device 'meta'"),
+        (logits.to("meta"), mask, "the logits are on 'meta'"),
         (logits, mask.to("meta"), "the bitmask on 'meta'"),
         (logits.to_sparse(), mask, "not contiguous"),
     ]:

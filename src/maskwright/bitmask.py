@@ -2,7 +2,8 @@
 
 A bitmask has one row per sequence and ``ceil(vocab_size / 32)`` int32 words per row; bit ``t % 32`` of
 word ``t // 32`` (least significant first) is 1 iff token ``t`` is allowed. Bitmasks and logits may be
-numpy arrays or torch tensors on the CPU, in any mixture; torch is never imported, only recognised.
+numpy arrays or torch tensors on the CPU, in any mixture, or torch tensors on one accelerator; torch is
+never imported here, only recognised.
 
 Decision: logits beyond the bitmask, or beyond `vocab_size`, are *always* masked. XGrammar leaves them
 unmasked and warns; then a padded model can sample an id that its tokenizer does not have, which
@@ -11,7 +12,8 @@ crashes the engine later. There is no use for the other behaviour.
 Decision: elements of a row must be contiguous, rows may be strided. Logits are made that way, and the
 loop can then work on whole words. Anything else is an error, never a silent copy: the call is in place.
 
-Accelerators: `_BACKENDS` maps a device to the function that masks logits there.
+Backends: what is wrong with a call is found here, once; `_BACKENDS` then maps a name to the function that
+does the work. Those for accelerators are in `maskwright.gpu` and are imported by their first call.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -99,16 +101,21 @@ def apply_token_bitmask_inplace(
 
     Args:
         logits: ``(batch, width)`` or ``(width,)``; float32, float16, bfloat16 (torch) or float64;
-            numpy array or CPU torch tensor. Rows may be strided, elements of a row may not.
-        bitmask: ``(batch, words)`` or ``(words,)``, int32, numpy array or CPU torch tensor.
+            numpy array or torch tensor. Rows may be strided, elements of a row may not.
+        bitmask: ``(batch, words)`` or ``(words,)``, int32, numpy array or torch tensor, on the device of
+            the logits.
         vocab_size: Tokens governed by the bitmask, by default as many as it has bits. Logits from
             there on are masked.
         indices: Rows to mask, the same row of logits and bitmask; by default all of them. The two
-            batch sizes may differ only if this is given.
-        backend: ``"auto"`` (by the device of the logits) or ``"cpu"``.
+            batch sizes may differ only if this is given. A tensor on an accelerator is used as it is,
+            without waiting for the device: rows in it that do not exist are then left out.
+        backend: ``"auto"`` by the device of the logits: ``"cpu"``, ``"triton"`` for CUDA,
+            ``"torch_native"`` for NPUs and ``"torch_compile"`` elsewhere. The last two take torch tensors
+            on any device. ``"cuda"`` is another name of ``"triton"``.
 
     Raises:
-        BitmaskError: a wrong shape, type, device, stride or row; nothing was changed.
+        BitmaskError: a wrong shape, type, device, stride, row or backend; nothing was changed.
+        ImportError: the backend needs torch or Triton, which is not installed.
 
     >>> logits = np.zeros(4, dtype=np.float32)
     >>> apply_token_bitmask_inplace(logits, np.array([0b1010], dtype=np.int32), vocab_size=3)
@@ -117,19 +124,23 @@ def apply_token_bitmask_inplace(
     """
     logits_view = _view(logits, "logits")
     mask_view = _view(bitmask, "bitmask")
-    device = logits_view.device
-    apply = _BACKENDS.get(device if backend == "auto" else backend)
-    if apply is None or (backend != "auto" and backend != device):
+    name = backend
+    if backend == "auto":
+        name = _BY_DEVICE.get(logits_view.device_type, "torch_compile")
+    apply = _BACKENDS.get(name)
+    if apply is None:
         raise BitmaskError(
-            f"the backend {backend!r} cannot mask logits on the device {device!r}",
-            hint="available: 'auto' and " + ", ".join(map(repr, _BACKENDS)),
+            f"there is no backend {backend!r}",
+            hint="available: 'auto', " + ", ".join(map(repr, _BACKENDS)),
         )
-    if mask_view.device != device:
-        raise BitmaskError(
-            f"the logits are on {device!r}, the bitmask on {mask_view.device!r}",
-            hint="move the bitmask to the device of the logits",
-        )
-    apply(logits_view, mask_view, vocab_size, indices)
+    _check_types(logits_view, mask_view)
+    if vocab_size is not None and vocab_size < 0:
+        raise BitmaskError(f"vocab_size is {vocab_size}", hint="pass at least 0, or None")
+    limit = min(logits_view.width, mask_view.width * _WORD_BITS)
+    if vocab_size is not None:
+        limit = min(limit, vocab_size)
+    rows = _rows(logits_view, mask_view, indices)
+    apply(MaskJob(name, logits, bitmask, logits_view, mask_view, rows, limit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +156,10 @@ class _View:
     strides: tuple[int, ...]
 
     @property
+    def device_type(self) -> str:
+        return self.device.partition(":")[0]
+
+    @property
     def n_rows(self) -> int:
         return self.shape[0] if len(self.shape) == 2 else 1
 
@@ -155,6 +170,28 @@ class _View:
     @property
     def row_stride(self) -> int:
         return self.strides[0] if len(self.shape) == 2 else 0
+
+
+class MaskJob(NamedTuple):
+    """One call that was found sound, as a backend gets it.
+
+    Attributes:
+        backend: The name under which the backend was called.
+        logits: What the caller passed.
+        bitmask: What the caller passed.
+        logits_view: Shape, type and place of the logits.
+        mask_view: Shape, type and place of the bitmask.
+        rows: Rows to mask, None for all: int64 and checked, or a tensor on the accelerator, unchecked.
+        limit: Tokens governed by the bitmask, at most the width of both; all logits from there on are masked.
+    """
+
+    backend: str
+    logits: Any
+    bitmask: Any
+    logits_view: _View
+    mask_view: _View
+    rows: Any
+    limit: int
 
 
 def _is_tensor(array: Any) -> bool:
@@ -208,16 +245,14 @@ def _torch_view(tensor: Any, role: str) -> _View:
         role=role,
         address=tensor.data_ptr() if strided and tensor.device.type == "cpu" else 0,
         dtype=str(tensor.dtype).removeprefix("torch."),
-        device=tensor.device.type,
+        device=str(tensor.device),
         writable=True,
         shape=tuple(tensor.shape),
         strides=tuple(tensor.stride()) if strided else (),
     )
 
 
-def _apply_on_cpu(
-    logits: _View, bitmask: _View, vocab_size: int | None, indices: Sequence[int] | None
-) -> None:
+def _check_types(logits: _View, bitmask: _View) -> None:
     if logits.dtype not in _MINUS_INFINITY:
         raise BitmaskError(
             f"logits of type {logits.dtype} cannot be masked",
@@ -230,29 +265,18 @@ def _apply_on_cpu(
         )
     if not logits.writable:
         raise BitmaskError("the logits are read-only", hint="pass a writable array: it is changed in place")
-    if vocab_size is not None and vocab_size < 0:
-        raise BitmaskError(f"vocab_size is {vocab_size}", hint="pass at least 0, or None")
-    limit = min(logits.width, bitmask.width * _WORD_BITS)
-    if vocab_size is not None:
-        limit = min(limit, vocab_size)
-    rows = _rows(logits, bitmask, indices)
-    size, pattern = _MINUS_INFINITY[logits.dtype]
-    apply_bitmask(
-        logits.address,
-        size,
-        pattern,
-        logits.row_stride,
-        bitmask.address,
-        bitmask.row_stride,
-        rows,
-        logits.n_rows if rows is None else len(rows),
-        limit,
-        logits.width,
-    )
+    if bitmask.device != logits.device:
+        raise BitmaskError(
+            f"the logits are on {logits.device!r}, the bitmask on {bitmask.device!r}",
+            hint="move the bitmask to the device of the logits",
+        )
 
 
-def _rows(logits: _View, bitmask: _View, indices: Sequence[int] | None) -> npt.NDArray[np.int64] | None:
-    """The rows to mask as an array, or None for all; every row exists in both."""
+def _rows(logits: _View, bitmask: _View, indices: Any) -> Any:
+    """The rows to mask as an int64 array, or None for all; every row exists in both.
+
+    A tensor on an accelerator is returned as it is: to look into it would stall the device.
+    """
     if indices is None:
         if logits.n_rows != bitmask.n_rows:
             raise BitmaskError(
@@ -260,6 +284,13 @@ def _rows(logits: _View, bitmask: _View, indices: Sequence[int] | None) -> npt.N
                 hint="give both the same batch size, or say which rows with indices=",
             )
         return None
+    if _is_tensor(indices) and indices.device.type != "cpu":
+        if indices.dim() != 1 or indices.is_floating_point() or str(indices.device) != logits.device:
+            raise BitmaskError(
+                f"indices of type {indices.dtype} and shape {tuple(indices.shape)} on {indices.device}",
+                hint=f"pass a list, or one dimension of integers on {logits.device}",
+            )
+        return indices
     listed = np.asarray(indices)
     if listed.size == 0:
         return np.zeros(0, dtype=np.int64)
@@ -277,7 +308,56 @@ def _rows(logits: _View, bitmask: _View, indices: Sequence[int] | None) -> npt.N
     return rows
 
 
-_Apply = Callable[[_View, _View, "int | None", "Sequence[int] | None"], None]
+def _apply_on_cpu(job: MaskJob) -> None:
+    logits, bitmask = job.logits_view, job.mask_view
+    if logits.device != "cpu":
+        raise BitmaskError(
+            f"the backend 'cpu' cannot mask logits on {logits.device!r}", hint="leave the choice to 'auto'"
+        )
+    size, pattern = _MINUS_INFINITY[logits.dtype]
+    apply_bitmask(
+        logits.address,
+        size,
+        pattern,
+        logits.row_stride,
+        bitmask.address,
+        bitmask.row_stride,
+        job.rows,
+        logits.n_rows if job.rows is None else len(job.rows),
+        job.limit,
+        logits.width,
+    )
 
-#: What masks logits on a device, by the name of the device.
-_BACKENDS: Final[dict[str, _Apply]] = {"cpu": _apply_on_cpu}
+
+def _check_tensors(job: MaskJob) -> None:
+    if not (_is_tensor(job.logits) and _is_tensor(job.bitmask)):
+        raise BitmaskError(
+            f"the backend {job.backend!r} masks torch tensors only", hint="use the backend 'auto' or 'cpu'"
+        )
+
+
+def _apply_with_triton(job: MaskJob) -> None:
+    _check_tensors(job)
+    from maskwright.gpu.triton_backend import apply
+
+    apply(job)
+
+
+def _apply_with_torch(job: MaskJob) -> None:
+    _check_tensors(job)
+    from maskwright.gpu.torch_backend import apply
+
+    apply(job)
+
+
+#: What masks logits, by the name of the backend.
+_BACKENDS: Final[dict[str, Callable[[MaskJob], None]]] = {
+    "cpu": _apply_on_cpu,
+    "cuda": _apply_with_triton,
+    "triton": _apply_with_triton,
+    "torch_compile": _apply_with_torch,
+    "torch_native": _apply_with_torch,
+}
+
+#: What "auto" means on a device; "torch_compile" where nothing is said.
+_BY_DEVICE: Final = {"cpu": "cpu", "cuda": "triton", "npu": "torch_native"}
