@@ -32,18 +32,18 @@ _WARPS = 8
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _mask_kernel(
-    logits: Any,
-    bitmask: Any,
-    rows: Any,
-    n_rows: Any,
-    width: Any,
-    limit: Any,
-    logits_stride: Any,
-    bitmask_stride: Any,
+def _mask_kernel(  # type: ignore[no-untyped-def]  # Triton evaluates annotations
+    logits,
+    bitmask,
+    rows,
+    n_rows,
+    width,
+    limit,
+    logits_stride,
+    bitmask_stride,
     HAS_ROWS: tl.constexpr,  # noqa: N803
     WORDS: tl.constexpr,  # noqa: N803
-) -> None:
+):
     """Mask one block of one row. ``n_rows`` rows exist in both arrays; strides are in elements."""
     row = tl.program_id(0).to(tl.int64)
     if HAS_ROWS:
