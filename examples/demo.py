@@ -18,8 +18,8 @@ from maskwright.cli.sampling import Sampler, Statistics, generate_text
 from maskwright.prompt import describe
 
 HERE = Path(__file__).parent
-SEED = 7
-TEMPERATURE = 0.1
+SEED = 1
+TEMPERATURE = 0.05
 MAX_TOKENS = 400
 
 
