@@ -11,6 +11,7 @@ rule. References that say nothing else are followed at once, so that all uses of
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -76,10 +77,10 @@ class Builder:
         anything: A node that every value meets.
     """
 
-    def __init__(self, schema: Any, options: SchemaOptions) -> None:
+    def __init__(self, schema: Any, options: SchemaOptions, report: Report | None = None) -> None:
         self._findings = preflight(schema, lenient=options.lenient)
         self.options = options
-        self.report = Report()
+        self.report = report or Report()
         self.layout = layout_of(options)
         self.documents = Documents(schema, options.registry, is_dynamic=self._findings.is_dynamic)
         root = self.documents.root
@@ -354,7 +355,14 @@ class Builder:
         return expr.rule if isinstance(expr, Call) else Rule("root", expr)
 
     def _complete(self, limit: int) -> None:
-        """Expand all rules of values, up to a limit; the layout must not be indented for this to end."""
+        """Expand all rules of values, up to a limit."""
+        if self.layout.is_indented:
+            # Rules that know their depth have no end where the schema recurs; what they mean does not
+            # depend on it.
+            flat = Builder(self.documents.root.schema, replace(self.options, indent=None), self.report)
+            flat.value(flat.obligations(flat.documents.root), 0)
+            flat._complete(limit)
+            return
         n_rules = 0
         while self._pending and n_rules < limit:
             n_rules += 1

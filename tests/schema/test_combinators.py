@@ -1,0 +1,129 @@
+"""Combinators, against jsonschema-rs on small values, and how many branches they cost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from maskwright.errors import LimitExceeded, SchemaError
+from tests.schema.language import STANDARD, Language
+
+VALUES: list[Any] = [
+    *(None, True, False, 0, 1, 2, -1, 7, 1.5, "", "a", "ab", "abc", "é", [], [1], ["a"], [1, "a"], {}),
+    *({"a": 1}, {"a": "x"}, {"b": 1}, {"a": 1, "b": 2}, {"a": 1, "b": "x"}, {"c": []}, {"a": {"a": 1}}),
+]
+S: dict[str, Any] = {"type": "string"}
+N: dict[str, Any] = {"type": "integer"}
+SCHEMAS: list[Any] = [
+    {"anyOf": [S, {"minimum": 1}], "not": {"const": "a"}},
+    {"oneOf": [N, {"minimum": 1}]},
+    {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+    {"oneOf": [{"properties": {"a": N}, "required": ["a"]}, {"properties": {"b": N}, "required": ["b"]}]},
+    {"not": {"oneOf": [N, {"minimum": 1}, S]}},
+    {"allOf": [{"anyOf": [S, N]}, {"anyOf": [N, {"type": "null"}]}]},
+    {"not": {"allOf": [{"minLength": 1}, {"maxLength": 2}]}},
+    {"not": {"anyOf": [S, {"type": "object"}, {"type": "array"}]}},
+    {"not": {"not": {"minLength": 2}}},
+    {"if": S, "then": {"minLength": 2}, "else": {"type": ["integer", "null"]}},
+    {"if": {"properties": {"a": N}, "required": ["a"]}, "then": {"required": ["b"]}},
+    {"if": {"type": "object"}, "else": {"const": 1}},
+    {"not": {"if": S, "then": {"minLength": 2}, "else": N}},
+    {"dependentSchemas": {"a": {"required": ["b"], "properties": {"b": N}}}},
+    {"not": {"dependentSchemas": {"a": {"required": ["b"]}}}},
+    {"dependencies": {"a": ["b"], "b": {"properties": {"a": N}}}},
+    {"enum": [1, "a", None, {"a": 1}], "not": {"type": "integer"}},
+    {"not": {"enum": [1, "a", None, {"a": 1}, [1]]}},
+    {"type": ["integer", "string"], "minimum": 1, "maxLength": 1},
+    {"not": {"type": ["integer", "string"]}},
+    {"not": {"pattern": "^a"}},
+    {"not": {"minimum": 1}},
+    {"not": {"exclusiveMaximum": 1, "type": "number"}},
+    {"not": {"multipleOf": 2}},
+    {"properties": {"a": N}, "anyOf": [{"properties": {"b": N}}, True], "unevaluatedProperties": False},
+    {"if": {"required": ["a"], "properties": {"a": True}}, "unevaluatedProperties": {"type": "array"}},
+    {"allOf": [{"properties": {"a": True}}], "not": {"unevaluatedProperties": False}},
+    {"not": {"anyOf": [{"properties": {"a": N}}, {"properties": {"b": N}}], "unevaluatedProperties": False}},
+    {"$ref": "#/$defs/x", "$defs": {"x": {"not": {"$ref": "#/$defs/y"}}, "y": {"minLength": 2}}},
+    True,
+    {},
+]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=json.dumps)
+def test_small_values(schema: Any) -> None:
+    """Each value is judged as jsonschema-rs judges it."""
+    validator = jsonschema_rs.Draft202012Validator(schema)
+    language = Language(schema, **STANDARD)
+    wrong = [value for value in VALUES if language.takes(value) is not validator.is_valid(value)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        False,
+        {"not": {}},
+        {"allOf": [S, N]},
+        {"enum": []},
+        {"const": 1, "enum": [2]},
+        {"type": "integer", "minimum": 3, "maximum": 2},
+        {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2},
+        {"type": "string", "pattern": "^a{3}$", "maxLength": 2},
+        {"oneOf": [True, True]},
+        {"anyOf": [False, {"not": True}]},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"not": {"$ref": "#/$defs/a"}}}},
+        {"type": "object", "required": ["a"], "properties": {"a": False}},
+        {"type": "object", "required": ["a"], "not": {"required": ["a"]}},
+    ],
+    ids=json.dumps,
+)
+def test_contradictions(schema: Any) -> None:
+    """A schema that no value meets is an error before generation."""
+    with pytest.raises(SchemaError, match="no value can meet"):
+        Language(schema)
+
+
+def test_a_discriminated_union_is_one_branch_per_member() -> None:
+    """Thirty members with nine properties each, told apart by one of them, are not multiplied out."""
+    members = [
+        {
+            "properties": {
+                "kind": {"const": f"k{index}"},
+                **{f"p{n}": {"type": ["string", "null"][n % 2]} for n in range(8)},
+            },
+            "required": ["kind"],
+        }
+        for index in range(30)
+    ]
+    schema = {"type": "object", "oneOf": members}
+    language = Language(schema, **STANDARD)
+    assert language.holds('{"p0":"x","kind":"k7"}')
+    assert not language.holds('{"p0":null,"kind":"k7"}')
+    assert not language.holds('{"kind":"k30"}')
+    assert language.report.n_branches <= 40
+
+
+def test_a_discriminator_may_be_a_pattern_or_a_range() -> None:
+    """Whatever makes scalar schemas exclude one another."""
+    members = [
+        {"properties": {"type": {"type": "string", "pattern": f"^{name}$"}, "v": {}}, "required": ["type"]}
+        for name in ("A", "BB", "CCC", "D", "E", "F", "G", "H")
+    ]
+    language = Language({"type": "object", "oneOf": members}, **STANDARD)
+    assert language.holds('{"type":"CCC","v":1}')
+    assert not language.holds('{"type":"C"}')
+    assert language.report.n_branches <= 20
+
+
+def test_explosion_is_metered() -> None:
+    """A typed error that names the place, not a hang."""
+    choices = [
+        {"anyOf": [{"required": [f"a{n}"]}, {"required": [f"b{n}"]}, {"required": [f"c{n}"]}]}
+        for n in range(12)
+    ]
+    with pytest.raises(LimitExceeded, match="alternatives") as caught:
+        Language({"type": "object", "allOf": choices}, max_branches=500)
+    assert caught.value.limit == 500
