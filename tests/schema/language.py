@@ -34,7 +34,7 @@ class Language:
 
     def __init__(self, schema: Any, **options: Any) -> None:
         rule, self.report = rules_from_schema(schema, options=SchemaOptions(**options))
-        self._compiled = _compiler().compile_grammar(Grammar(rule))
+        self._compiled = _compiler().compile_grammar(Grammar(rule, guards_checked=True))
 
     def holds(self, text: str | bytes) -> bool:
         """Whether a text is in the language."""
