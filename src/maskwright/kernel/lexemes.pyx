@@ -609,7 +609,7 @@ cdef class LexemeTable:
     cdef int32_t step(self, int32_t node, uint8_t byte) noexcept nogil:
         """What may follow `byte`: a node, NODE_EMPTY if nothing can end from there, or CODE_LIMIT."""
         cdef int32_t target = self.derive(node, byte, 0)
-        if target <= NODE_EPSILON or not self.nodes[target].boolean:
+        if target <= NODE_EPSILON or self.nodes[target].live == LIVE_YES:
             return target
         cdef int live = self.is_live(target)
         if live < 0:

@@ -189,7 +189,7 @@ cdef class MaskBuilder:
     cdef void add_task(self, State* state, Trie* trie, int32_t node, Summary* summary) noexcept nogil:
         cdef Task task
         cdef uint64_t key = mix(mix(<uint64_t><size_t>state, <uint64_t><size_t>summary), <uint64_t>node)
-        if trie.count[node] == 0 or state.n_items == 0:
+        if trie.nodes[node].count == 0 or state.n_items == 0:
             return
         if not self.seen_tasks.insert(key).second:
             return
@@ -226,22 +226,22 @@ cdef class MaskBuilder:
         while not self.places.empty():
             place = self.places.back()
             self.places.pop_back()
-            child = trie.first[place.node]
-            last = child + trie.count[place.node]
+            child = trie.nodes[place.node].first
+            last = child + trie.nodes[place.node].count
             if self.table.nodes[place.lex].op == OP_LITERAL:
                 child = trie_child(trie, place.node, self.table.pool[self.table.nodes[place.lex].a])
                 if child < 0:
                     continue
                 last = child + 1
             while child < last:
-                lex = self.table.step(place.lex, trie.byte[child])
+                lex = self.table.step(place.lex, trie.nodes[child].byte)
                 if lex < 0:
                     automaton.error = lex
                     return False
                 if lex != NODE_EMPTY:
-                    if trie.own[child] > trie.low[child]:
+                    if trie.nodes[child].own > trie.nodes[child].low:
                         self.emit(&task, child)
-                    if trie.count[child]:
+                    if trie.nodes[child].count:
                         if self.table.nodes[lex].nullable:
                             after = automaton.continuation(task.state, &item)
                             if after == NULL:
@@ -262,10 +262,10 @@ cdef class MaskBuilder:
         cdef int16_t count
         if summary.barred.empty() and summary.least == 0 and summary.most >= summary.exits.max_count:
             self.tokens.insert(
-                self.tokens.end(), trie.ids.begin() + trie.low[node], trie.ids.begin() + trie.own[node]
+                self.tokens.end(), trie.ids.begin() + trie.nodes[node].low, trie.ids.begin() + trie.nodes[node].own
             )
             return
-        for i in range(trie.low[node], trie.own[node]):
+        for i in range(trie.nodes[node].low, trie.nodes[node].own):
             count = summary.exits.counts[i]
             if summary.least <= count <= summary.most and not holds(summary.barred, trie.ids[i]):
                 self.tokens.push_back(trie.ids[i])

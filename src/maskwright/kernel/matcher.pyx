@@ -745,10 +745,10 @@ cdef class MatcherCore:
                     break
                 node = child
                 end += 1
-                if trie.own[node] > trie.low[node]:
-                    best = trie.ids[trie.low[node]]
+                if trie.nodes[node].own > trie.nodes[node].low:
+                    best = trie.ids[trie.nodes[node].low]
                     best_end = end
-            if best < 0 or (end == len(forced) and trie.count[node] > 0):
+            if best < 0 or (end == len(forced) and trie.nodes[node].count > 0):
                 break
             tokens.append(best)
             start = best_end

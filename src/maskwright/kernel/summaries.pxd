@@ -37,6 +37,10 @@ cdef struct Found:
     int32_t lex                 # lexeme state after it
     uint8_t after               # 1: the repetition is over in it
 
+# A set of bytes, such as those that leave a lexeme state unchanged.
+cdef struct LoopSet:
+    uint64_t[4] words
+
 # How a counted lexeme is made up: `part{low,high} rest`, possibly in conjunction with others.
 cdef struct Family:
     int32_t part                # the repeated node, a prefix code
@@ -45,6 +49,7 @@ cdef struct Family:
     int32_t rest                # what follows; starts with other bytes than `part`
     int32_t base                # the whole lexeme without bounds
     int32_t counter             # `part* rest` alone
+    LoopSet single              # bytes that are one repetition on their own (set by base_of)
 
 # What a counted lexeme says, before its bounds are looked at.
 cdef struct CountedBase:
@@ -69,10 +74,6 @@ cdef struct Place:
     int32_t counter             # state of Family.counter
     int32_t count
     uint8_t after
-
-# Bytes that leave a lexeme state unchanged.
-cdef struct LoopSet:
-    uint64_t[4] words
 
 cdef inline bint holds(vector[int32_t]& ordered, int32_t value) noexcept nogil:
     cdef size_t low = 0, high = ordered.size(), middle

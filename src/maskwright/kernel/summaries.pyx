@@ -27,6 +27,7 @@ from libc.string cimport memcmp, memcpy, memset
 from libcpp.algorithm cimport sort
 
 from .lexemes cimport (
+    CODE_UNKNOWN,
     NODE_EMPTY,
     NODE_EPSILON,
     OP_AND,
@@ -141,15 +142,15 @@ cdef class SummaryTable:
         while not self.places.empty():
             place = self.places.back()
             self.places.pop_back()
-            child = trie.first[place.node]
-            last = child + trie.count[place.node]
+            child = trie.nodes[place.node].first
+            last = child + trie.nodes[place.node].count
             if self.table.nodes[place.lex].op == OP_LITERAL:
                 child = trie_child(trie, place.node, self.table.pool[self.table.nodes[place.lex].a])
                 if child < 0:
                     continue
                 last = child + 1
             while child < last:
-                deeper.lex = self.table.step(place.lex, trie.byte[child])
+                deeper.lex = self.table.step(place.lex, trie.nodes[child].byte)
                 if deeper.lex < 0:
                     return False
                 if deeper.lex != NODE_EMPTY:
@@ -159,19 +160,19 @@ cdef class SummaryTable:
                     deeper.after = place.after
                     deeper.counter = place.counter
                     if family != NULL and not place.after:
-                        deeper.counter = self.table.derive(place.counter, trie.byte[child], 0)
+                        deeper.counter = self.table.derive(place.counter, trie.nodes[child].byte, 0)
                         if place.counter == family.counter:
-                            if self.table.derive(family.part, trie.byte[child], 0) != NODE_EMPTY:
+                            if self.table.derive(family.part, trie.nodes[child].byte, 0) != NODE_EMPTY:
                                 deeper.count += 1
                             else:
                                 deeper.after = 1
                     token.lex = deeper.lex
                     token.count = deeper.count
                     token.after = deeper.after
-                    for i in range(trie.low[child], trie.own[child]):
+                    for i in range(trie.nodes[child].low, trie.nodes[child].own):
                         token.token = trie.ids[i]
                         self.found.push_back(token)
-                    if trie.count[child]:
+                    if trie.nodes[child].count:
                         if self.table.nodes[deeper.lex].nullable:
                             self.exit_places.push_back(deeper)
                         if deeper.lex != NODE_EPSILON and not self.take_subtree(&deeper, family):
@@ -185,13 +186,13 @@ cdef class SummaryTable:
         cdef LoopSet* loops
         cdef uint64_t* below
         cdef Found token
-        cdef int32_t i, byte
-        if trie.set_of[place.node] < 0 or self.table.nodes[place.lex].nullable:
+        cdef int32_t i
+        if trie.nodes[place.node].set_of < 0 or self.table.nodes[place.lex].nullable:
             return False
         if family != NULL and (place.after or place.counter != family.counter):
             return False
         loops = self.loops_of(place.lex)
-        below = &trie.sets[4 * trie.set_of[place.node]]
+        below = &trie.sets[4 * trie.nodes[place.node].set_of]
         for i in range(4):
             if below[i] & ~loops.words[i]:
                 return False
@@ -200,14 +201,13 @@ cdef class SummaryTable:
         token.count = 0
         if family != NULL:
             # One repetition a byte, or the counts would have to be found by walking.
-            for byte in range(256):
-                if (below[byte >> 6] >> (byte & 63)) & 1:
-                    if self.table.derive(family.part, <uint8_t>byte, 0) != NODE_EPSILON:
-                        return False
-        for i in range(trie.own[place.node], trie.high[place.node]):
+            for i in range(4):
+                if below[i] & ~family.single.words[i]:
+                    return False
+        for i in range(trie.nodes[place.node].own, trie.nodes[place.node].high):
             token.token = trie.ids[i]
             if family != NULL:
-                token.count = place.count + <int32_t>self.vocabulary.offsets[2 * token.token + 1] - place.depth
+                token.count = place.count + trie.lengths[i] - place.depth
             self.found.push_back(token)
         return True
 
@@ -268,7 +268,7 @@ cdef class SummaryTable:
         cdef size_t i
         cdef int32_t j, k
         for i in range(self.exit_places.size()):
-            for j in range(trie.own[self.exit_places[i].node], trie.high[self.exit_places[i].node]):
+            for j in range(trie.nodes[self.exit_places[i].node].own, trie.nodes[self.exit_places[i].node].high):
                 suffix.token = trie.ids[j]
                 suffix.start = &self.vocabulary.flat[self.vocabulary.offsets[2 * suffix.token]]
                 suffix.start += self.exit_places[i].depth
@@ -294,7 +294,7 @@ cdef class SummaryTable:
             if k > exits.max_count:
                 exits.max_count = k
         build_trie(&exits.trie, &flat[0], &offsets[0], &ids[0], <int32_t>ids.size())
-        self.memory_size_bytes += exits.trie.byte.size() * 21 + ids.size() * 6
+        self.memory_size_bytes += exits.trie.nodes.size() * 21 + ids.size() * 6
         return exits
 
     # ---- counted repetitions ---------------------------------------------------------------------
@@ -452,8 +452,13 @@ cdef class SummaryTable:
         cdef uint64_t key = (<uint64_t><uint32_t>family.base << 32) | <uint32_t>family.counter
         cdef unordered_map[uint64_t, CountedBase*].iterator known = self.bases.find(key)
         cdef CountedBase* base
+        cdef int byte
         if known != self.bases.end():
             return deref(known).second
+        memset(family.single.words, 0, sizeof(family.single.words))
+        for byte in range(256):
+            if self.table.derive(family.part, <uint8_t>byte, 0) == NODE_EPSILON:
+                family.single.words[byte >> 6] |= <uint64_t>1 << (byte & 63)
         if not self.walk(family.base, family):
             return NULL
         self.base_pool.resize(self.base_pool.size() + 1)
@@ -496,14 +501,19 @@ cdef class SummaryTable:
     cdef bint measure(self, CountedBase* base, Family* family) noexcept nogil:
         """How soon the states after all tokens can end, and whether they can be drawn out."""
         cdef size_t i
-        cdef int32_t lex, margin, least
+        cdef int32_t lex, margin, least, previous
         cdef bint loose
         base.margin = 0
         base.rigid = False
         least = self.distance(family.rest)
+        previous = CODE_UNKNOWN
         for i in range(base.tokens.size()):
             lex = base.tokens[i].lex
-            if base.tokens[i].after or base.margins.find(lex) != base.margins.end():
+            # Nearly all tokens in a row lead to the same state.
+            if lex == previous or base.tokens[i].after:
+                continue
+            previous = lex
+            if base.margins.find(lex) != base.margins.end():
                 continue
             margin = self.distance(lex)
             # Bytes to the end bound the repetitions to the end; those of `rest` are none.
@@ -524,9 +534,8 @@ cdef class SummaryTable:
         for hop in range(8):
             loops = self.loops_of(lex)
             for byte in range(256):
-                if (loops.words[byte >> 6] >> (byte & 63)) & 1:
-                    if self.table.derive(family.part, <uint8_t>byte, 0) == NODE_EPSILON:
-                        return True
+                if ((loops.words[byte >> 6] & family.single.words[byte >> 6]) >> (byte & 63)) & 1:
+                    return True
             # Inside a repetition (of several bytes): go on to its end.
             following = NODE_EMPTY
             near = self.distance(lex)
@@ -703,9 +712,9 @@ cdef class SummaryTable:
         while not stack.empty():
             place = stack.back()
             stack.pop_back()
-            for child in range(trie.first[place.node], trie.first[place.node] + trie.count[place.node]):
-                part = self.table.step(place.counter, trie.byte[child])
-                both = self.table.step(place.lex, trie.byte[child])
+            for child in range(trie.nodes[place.node].first, trie.nodes[place.node].first + trie.nodes[place.node].count):
+                part = self.table.step(place.counter, trie.nodes[child].byte)
+                both = self.table.step(place.lex, trie.nodes[child].byte)
                 if part < 0 or both < 0:
                     return NULL
                 if part == both:
@@ -716,11 +725,11 @@ cdef class SummaryTable:
                 if visited > DIFFERENCE_LIMIT:
                     return NULL
                 if both == NODE_EMPTY:
-                    for i in range(trie.low[child], trie.high[child]):
+                    for i in range(trie.nodes[child].low, trie.nodes[child].high):
                         gone.push_back(trie.ids[i])
                     if gone.size() > <size_t>DIFFERENCE_LIMIT:
                         return NULL
-                elif trie.count[child]:
+                elif trie.nodes[child].count:
                     deeper.node = child
                     deeper.lex = both
                     deeper.counter = part

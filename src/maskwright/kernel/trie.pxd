@@ -1,34 +1,38 @@
 # Data dictionary of the token trie. See trie.pyx.
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libcpp.vector cimport vector
 
 # One trie over byte strings that carry token ids. Node 0 is the root. The children of a node are
 # contiguous and sorted by byte, so finding one is a scan over adjacent bytes. The tokens of a whole
 # subtree are a range, its own tokens the front of that range.
+cdef struct TrieNode:
+    int32_t first               # first child
+    int32_t low                 # start of the subtree's tokens in `ids`
+    int32_t own                 # end of the tokens that end exactly here
+    int32_t high                # end of the subtree's tokens
+    int32_t set_of              # index into `sets` of the bytes below; -1: few tokens there, no set
+    uint16_t count              # number of children
+    uint8_t byte                # byte that leads to the node
+
 cdef struct Trie:
-    vector[uint8_t] byte        # byte that leads to the node
-    vector[int32_t] first       # first child
-    vector[int32_t] count       # number of children
-    vector[int32_t] low         # start of the subtree's tokens in `ids`
-    vector[int32_t] own         # end of the tokens that end exactly here
-    vector[int32_t] high        # end of the subtree's tokens
+    vector[TrieNode] nodes
     vector[int32_t] ids         # token ids in order of their bytes
-    vector[int32_t] set_of      # index into `sets` of the bytes below a node; -1: few tokens there, no set
+    vector[int32_t] lengths     # bytes of each entry of `ids`
     vector[uint64_t] sets       # byte sets, 4 words each
 
 cdef inline int32_t trie_child(Trie* trie, int32_t node, uint8_t byte) noexcept nogil:
     """Child by byte, or -1. Siblings are sorted: binary search above eight, else a scan."""
-    cdef int32_t low = trie.first[node]
-    cdef int32_t high = low + trie.count[node]
+    cdef int32_t low = trie.nodes[node].first
+    cdef int32_t high = low + trie.nodes[node].count
     cdef int32_t middle
     while high - low > 8:
         middle = (low + high) >> 1
-        if trie.byte[middle] <= byte:
+        if trie.nodes[middle].byte <= byte:
             low = middle
         else:
             high = middle
     while low < high:
-        if trie.byte[low] == byte:
+        if trie.nodes[low].byte == byte:
             return low
         low += 1
     return -1

@@ -23,59 +23,60 @@ cdef void build_trie(
 ) noexcept nogil:
     """Fill `trie` from token byte strings sorted lexicographically (then by id)."""
     cdef vector[int32_t] depths
-    cdef int32_t node = 0, low, high, end, depth
-    cdef uint8_t byte
+    cdef TrieNode node, child
+    cdef int32_t here = 0, low, end, depth
     trie.ids.assign(ids, ids + n_tokens)
-    trie.byte.push_back(0)
-    trie.first.push_back(0)
-    trie.count.push_back(0)
-    trie.low.push_back(0)
-    trie.own.push_back(0)
-    trie.high.push_back(n_tokens)
+    trie.lengths.resize(n_tokens)
+    for low in range(n_tokens):
+        trie.lengths[low] = <int32_t>(offsets[low + 1] - offsets[low])
+    node.byte = 0
+    node.low = 0
+    node.high = n_tokens
+    node.set_of = -1
+    trie.nodes.push_back(node)
     depths.push_back(0)
-    while node < <int32_t>trie.byte.size():
-        low = trie.low[node]
-        high = trie.high[node]
-        depth = depths[node]
-        while low < high and offsets[low + 1] - offsets[low] == depth:
+    while here < <int32_t>trie.nodes.size():
+        node = trie.nodes[here]
+        depth = depths[here]
+        low = node.low
+        while low < node.high and offsets[low + 1] - offsets[low] == depth:
             low += 1
-        trie.own[node] = low
-        trie.first[node] = <int32_t>trie.byte.size()
-        while low < high:
-            byte = flat[offsets[low] + depth]
+        node.own = low
+        node.first = <int32_t>trie.nodes.size()
+        node.count = 0
+        while low < node.high:
+            child.byte = flat[offsets[low] + depth]
             end = low + 1
-            while end < high and flat[offsets[end] + depth] == byte:
+            while end < node.high and flat[offsets[end] + depth] == child.byte:
                 end += 1
-            trie.byte.push_back(byte)
-            trie.first.push_back(0)
-            trie.count.push_back(0)
-            trie.low.push_back(low)
-            trie.own.push_back(low)
-            trie.high.push_back(end)
+            child.low = low
+            child.high = end
+            child.set_of = -1
+            trie.nodes.push_back(child)
             depths.push_back(depth + 1)
-            trie.count[node] += 1
+            node.count += 1
             low = end
-        node += 1
+        trie.nodes[here] = node
+        here += 1
 
 
 cdef void add_byte_sets(Trie* trie) noexcept nogil:
     """Note which bytes occur below each node that has some tokens there, for skipping whole subtrees."""
-    cdef size_t n_nodes = trie.byte.size()
+    cdef size_t n_nodes = trie.nodes.size()
     cdef vector[uint64_t] below
     cdef size_t node, child
     cdef int i
     below.assign(4 * n_nodes, 0)
-    trie.set_of.assign(n_nodes, -1)
     # Children have higher numbers than their parents.
     node = n_nodes
     while node > 0:
         node -= 1
-        for child in range(<size_t>trie.first[node], <size_t>(trie.first[node] + trie.count[node])):
+        for child in range(<size_t>trie.nodes[node].first, <size_t>(trie.nodes[node].first + trie.nodes[node].count)):
             for i in range(4):
                 below[4 * node + i] |= below[4 * child + i]
-            below[4 * node + (trie.byte[child] >> 6)] |= <uint64_t>1 << (trie.byte[child] & 63)
-        if trie.high[node] - trie.own[node] >= MIN_SET_TOKENS:
-            trie.set_of[node] = <int32_t>(trie.sets.size() >> 2)
+            below[4 * node + (trie.nodes[child].byte >> 6)] |= <uint64_t>1 << (trie.nodes[child].byte & 63)
+        if trie.nodes[node].high - trie.nodes[node].own >= MIN_SET_TOKENS:
+            trie.nodes[node].set_of = <int32_t>(trie.sets.size() >> 2)
             for i in range(4):
                 trie.sets.push_back(below[4 * node + i])
 
@@ -125,7 +126,7 @@ cdef class TokenTrie:
     @property
     def n_nodes(self) -> int:
         """Number of trie nodes, the root included."""
-        return self.trie.byte.size()
+        return self.trie.nodes.size()
 
     def token_bytes(self, int32_t token) -> bytes | None:
         """Bytes of a text token; None for special tokens and ids out of range."""
