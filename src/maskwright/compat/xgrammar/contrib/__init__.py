@@ -1,0 +1,1 @@
+"""XGrammar's processors for other libraries."""
