@@ -2,8 +2,9 @@
 
 `load_schema` reads a schema from JSON text, a dict or a Python type; `rules_from_schema` makes the grammar.
 The stages, one file each: documents and references (`nodes`, `dialect`), sets of obligations to branches
-(`branches`, `keywords`, `duals`, `disjoint`), branches to shapes (`shapes`), shapes to expressions (`objects`,
-`arrays`, `unique`, `strings`, `numeric`, `finite`), tied together and memoised by `builder`.
+(`branches`, `keywords`, `duals`, `disjoint`, `propagate`), branches to shapes (`shapes`), shapes to
+expressions (`objects`, `arrays`, `unique`, `strings`, `numeric`, `finite`), tied together and memoised by
+`builder`.
 """
 
 from __future__ import annotations

@@ -219,6 +219,11 @@ class Branch:
         new.done = dict(self.done)
         return new
 
+    def is_free(self) -> bool:
+        """Whether nothing but the types is constrained."""
+        scalars = self.strings or self.numbers or self.excluded or self.values is not None
+        return not (scalars or self.arrays or self.objects or self.required or self.lacks)
+
     def restrict_values(self, values: dict[Any, Any]) -> None:
         """Keep only candidates that are also among ``values``."""
         if self.values is not None:

@@ -263,11 +263,8 @@ class Builder:
         if branch.values is not None:
             return self._finite(branch, depth)
         types = branch.types
-        if types == ANY and not (
-            branch.strings or branch.numbers or branch.arrays or branch.objects or branch.excluded
-        ):
-            if not branch.required and not branch.lacks:
-                return [self.layout.any_value(depth)]
+        if types == ANY and branch.is_free():
+            return [self.layout.any_value(depth)]
         found: list[Expr] = []
         words = types & (NULL | BOOLEAN)
         if words:

@@ -1,9 +1,9 @@
 """Dialects: which keywords each draft of JSON Schema asserts, and how it spells identity.
 
 A document without ``$schema`` is read as draft 2020-12 that also takes the older forms where they
-have no meaning of their own in 2020-12 (``items`` as a list, ``dependencies``, boolean
-``exclusiveMinimum``, ``$recursiveRef``): callers rarely control the schemas they are given. A document that names
-its draft gets exactly that draft.
+have no meaning of their own in 2020-12 (``items`` as a list, ``dependencies``, boolean ``exclusiveMinimum``,
+``$recursiveRef``): callers rarely control the schemas they are given. A document that names its draft
+gets exactly that draft.
 """
 
 from __future__ import annotations

@@ -101,7 +101,8 @@ def _not_one_of(expander: Expander, node: Node, value: Any) -> Alternatives:
     nodes = schema_list(node, "oneOf")
     pairs = itertools.combinations(nodes, 2)
     none: list[Task] = [Holds(inner, False) for inner in nodes]
-    return [none, *([Holds(one, True), Holds(other, True)] for one, other in pairs)]
+    two: Alternatives = [[Holds(one, True), Holds(other, True)] for one, other in pairs]
+    return [none, *two]
 
 
 def _not_not(expander: Expander, node: Node, value: Any) -> Alternatives:

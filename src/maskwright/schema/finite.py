@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..lexeme import Lexeme, concat, literal
-from ..rules import Expr, Lex, Seq
+from ..rules import Call, Expr, Lex, Rule, Seq
 from .branches import Branch
 from .emptiness import holds_text
 from .numeric import number_meets
@@ -141,7 +141,8 @@ def _ordered_freely(builder: Builder, value: Any, depth: int) -> Expr:
     inner = layout.below(depth)
     if isinstance(value, dict):
         members = [(name, value_expr(builder, item, inner), True) for name, item in value.items()]
-        return any_order_expr(builder, members, [], [], len(members), len(members), depth)
+        # A rule of its own: the register of the enclosing object must not see these members.
+        return Call(Rule("given object", any_order_expr(builder, members, [], [], 0, None, depth)))
     parts: list[Expr] = []
     for item in value:
         if parts:

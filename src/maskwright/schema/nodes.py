@@ -169,8 +169,8 @@ class Documents:
     def _local(self, node: Node, ref: str, keyword: str) -> Node | None:
         """A pointer into the node's resource.
 
-        Many documents give parts of themselves an id and still count pointers from the top. Such a pointer has
-        no meaning by the standard; the reading that its author had in mind is taken.
+        Many documents give parts of themselves an id and still count pointers from the top. Such a
+        pointer has no meaning by the standard; the reading that its author had in mind is taken.
         """
         try:
             return self._walk(node, node.resource, ref[1:], keyword, crawl=False)
@@ -269,15 +269,15 @@ class Documents:
     def _full_registry(self) -> Any:
         """The caller's registry with this schema and the meta-schemas in it, crawled."""
         if self._registry is None:
-            from jsonschema_specifications import REGISTRY
-            from referencing import Registry, Resource
+            from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+            from referencing import Registry
             from referencing.jsonschema import specification_with
 
             dialect = self.root.resource.dialect
             specification = specification_with(dialect.uri) if dialect_of_uri(dialect.uri) else None
             if specification is None:
                 specification = specification_with(DEFAULT.uri)
-            mine = Resource(contents=self._schema, specification=specification)
+            mine = specification.create_resource(self._schema)
             given = self._given_registry if self._given_registry is not None else Registry()
             self._registry = REGISTRY.combine(given).with_resource(self._root_uri, mine).crawl()
         return self._registry

@@ -9,8 +9,8 @@ Any order. One loop in one rule whose register holds the names seen. Guards stan
 avoided: a comma is written only while some member is left, and members beyond the required
 ones are counted apart, so that the bound on members never shuts a required one out.
 
-Open keys (those that no property lists) are not remembered, so that they may repeat; JSON readers keep the last.
-Where a schema counts members or asks for some open member, see `_check_distinct`.
+Open keys (those that no property lists) are not remembered, so that they may repeat; JSON readers keep
+the last. Where a schema counts members or asks for some open member, see `_check_distinct`.
 """
 
 from __future__ import annotations
@@ -304,8 +304,8 @@ def any_order_expr(
     empty = n_required == 0 and low == 0
     if not options or most == 0:
         return layout.container(b"{}", depth, None, empty)
-    more = Repeat(Seq((*count_all, separator, member)), 0, None)
-    full = Seq((*count_all, member, more, *guards, close))
+    others = Repeat(Seq((*count_all, separator, member)), 0, None)
+    full = Seq((*count_all, member, others, *guards, close))
     return layout.container(b"{}", depth, full, empty)
 
 
@@ -317,7 +317,7 @@ def _free_members(
     mark: int,
     colon: Expr,
 ) -> list[Expr]:
-    """Members of an open class. Once the needed member is there, no later one may have a name of its class."""
+    """Members of an open class; once the needed member is there, none may have a name of its class."""
     if not musts:
         return [Seq((*counted, Lex(key), colon, value))]
     inside, outside = intersection(key, musts[0][0]), difference(key, musts[0][0])

@@ -33,7 +33,7 @@ class SchemaOptions:
         any_order: Object members in any order instead of the declared one.
         format_assertion: Enforce ``format``; otherwise it is an annotation.
         lenient: Widen what cannot be enforced (and report it) instead of raising.
-        any_spelling: Keys, constrained strings, ``enum`` and ``const`` match every JSON spelling (``\\u0041``,
+        any_spelling: Keys, constrained strings, ``enum`` and ``const`` match every spelling (``\\u0041``,
             ``1.0`` for 1), not only the canonical one and the schema's own.
         integer_spelling: Which spellings of an integer are allowed: ``"plain"`` (``12``) or
             ``"json"`` (also ``12.0`` and ``1.2e1``).

@@ -1,7 +1,7 @@
 """Preflight: one pass over a schema before anything is expanded.
 
-Rules expand while tokens are generated, which is too late to learn of a typing error. So every schema object of
-the document, visited or not, is looked at once here: shapes of keyword values, syntax of patterns,
+Rules expand while tokens are generated, which is too late to learn of a typing error. So every schema
+object of the document, visited or not, is looked at once here: shapes of keyword values, syntax of patterns,
 targets of local references. The pass makes no nodes and is a table look-up per keyword, because it is the
 only part of compiling that grows with the size of the document.
 

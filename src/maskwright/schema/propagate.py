@@ -214,9 +214,9 @@ class Judge:
     def _members_conflict(self, branch: Branch, node: Node, schema: dict[str, Any]) -> bool:
         needed = schema.get("required", ())
         listed = schema.get("properties", {})
-        if schema.get("additionalProperties") is False and not schema.get("patternProperties"):
-            if any(name not in listed for name in branch.required):
-                return True
+        closed = schema.get("additionalProperties") is False and not schema.get("patternProperties")
+        if closed and any(name not in listed for name in branch.required):
+            return True
         if not isinstance(needed, list):
             needed = ()
         for atom in branch.objects:

@@ -1,9 +1,9 @@
 """Whether any value meets a set of obligations.
 
 Needed so that generation never starts a property that cannot be finished, and to refuse a schema
-that no value meets. The answer is a least fixed point: a recursive schema has a value only if some finite
-value exists, so a set that is met again while it is being decided counts as unsatisfiable *there*; a "no" that rests on
-such an assumption is not remembered.
+that no value meets. The answer is a least fixed point: a recursive schema has a value only if some
+finite value exists, so a set that is met again while it is being decided counts as unsatisfiable *there*;
+a "no" that rests on such an assumption is not remembered.
 
 Most sets are settled by an obvious witness (a plain string, an empty container) without being expanded.
 That matters: this runs for every property of every object that is visited.
@@ -130,7 +130,7 @@ class Satisfiability:
             f"no value can meet this schema: {keywords}",
             pointer=place.pointer,
             keyword=None,
-            hint="look for bounds that cross, required properties that are false, or recursion without an end",
+            hint="bounds that cross, required properties that are false, or recursion without an end",
         )
 
 

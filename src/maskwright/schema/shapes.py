@@ -267,7 +267,7 @@ class _Object:
 
 
 def object_shapes(builder: Builder, branch: Branch, *, strict: bool) -> list[ObjectShape]:
-    """Merge the object atoms of a branch; several shapes where "some property ..." can be met in several ways."""
+    """Merge the object atoms of a branch: a shape for each way to meet what asks for "some property"."""
     merged = _Object(builder, branch)
     if not merged.possible or (merged.high is not None and merged.high < merged.low):
         return []
@@ -367,10 +367,7 @@ def _cells(builder: Builder, merged: _Object, known: list[str], closes: bool) ->
             return []
         if any(group.rest is not None and group.rest.schema is False for group in groups):
             return []
-        if not known and not merged.names:
-            key = JSON_STRING
-        else:
-            key = _open_keys(builder, merged, known)
+        key = _open_keys(builder, merged, known) if known or merged.names else JSON_STRING
         obligations: Obligations = frozenset()
         for group in groups:
             if group.rest is not None:
@@ -441,6 +438,12 @@ def _with_member(builder: Builder, merged: _Object, shape: ObjectShape, has: Has
         key = _cut_key(builder, has, cell.key)
         if not is_empty(key):
             musts = [*shape.musts, Cell(key, cell.obligations | value)]
+            found.append(replace(shape, musts=musts, place=has.node))
+    for index, must in enumerate(shape.musts):  # one member may be what several ask for
+        key = _cut_key(builder, has, must.key)
+        if not is_empty(key):
+            musts = list(shape.musts)
+            musts[index] = Cell(key, must.obligations | value)
             found.append(replace(shape, musts=musts, place=has.node))
     return found
 

@@ -199,13 +199,12 @@ def _layout(key: tuple[bool, int | None, int | None, tuple[str, str] | None, boo
 
 def layout_of(options: SchemaOptions) -> Layout:
     """The shared layout of these options."""
-    separators = None if options.separators is None else tuple(options.separators)
     return _layout(
         (
             options.any_whitespace,
             options.max_whitespace_cnt,
             options.indent,
-            separators,  # type: ignore[arg-type]  # two strings, checked by SchemaOptions
+            None if options.separators is None else (options.separators[0], options.separators[1]),
             options.any_spelling,
         )
     )
