@@ -4,6 +4,7 @@ from libcpp.deque cimport deque
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
+from .clipping cimport Clipper
 from .lexemes cimport LexemeTable
 from .trie cimport TokenTrie, Trie
 
@@ -17,6 +18,7 @@ cdef struct Exits:
     Trie trie
     vector[int16_t] counts      # per entry of trie.ids: repetitions before the exit (counted lexemes)
     int32_t max_count
+    int32_t max_length          # bytes of the longest token in it
 
 # What one lexeme state says about all tokens, whatever the grammar around it.
 cdef struct Summary:
@@ -43,7 +45,7 @@ cdef struct LoopSet:
 
 # How a counted lexeme is made up: `part{low,high} rest`, possibly in conjunction with others.
 cdef struct Family:
-    int32_t part                # the repeated node, a prefix code
+    int32_t part                # the repeated node, a prefix code; -1: bytes of a clipped lexeme
     int32_t low
     int32_t high                # -1: unbounded
     int32_t rest                # what follows; starts with other bytes than `part`
@@ -88,6 +90,7 @@ cdef inline bint holds(vector[int32_t]& ordered, int32_t value) noexcept nogil:
 cdef class SummaryTable:
     cdef readonly TokenTrie vocabulary
     cdef LexemeTable table
+    cdef Clipper clipper
     cdef readonly int32_t n_words
     cdef readonly long long memory_size_bytes
     cdef vector[Summary*] by_node
@@ -115,6 +118,7 @@ cdef class SummaryTable:
     cdef LoopSet* loops_of(self, int32_t lex) noexcept nogil
     cdef Exits* merged_exits(self) noexcept nogil
     cdef bint family_of(self, int32_t lex, Family* family) noexcept nogil
+    cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil
     cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil
     cdef CountedBase* base_of(self, Family* family) noexcept nogil
     cdef void sort_by_count(self, CountedBase* base) noexcept nogil

@@ -6,11 +6,12 @@
 # kept as a trie of their own; many tokens share one (`",`, ` ",` and `a",` all leave `,`), so walking
 # it from whatever follows is cheap.
 #
-# Three kinds of states would be expensive to walk each on their own, because they come in families:
+# Some kinds of states would be expensive to walk each on their own, because they come in families:
 #
 #   - Counted. In `x{m,n}` each count is another state. If x is a prefix code (a JSON character, a byte of
 #     white space) and what follows starts differently, the tokens and their number of x's are found
 #     once for `x*`, and a bound only selects by that number.
+#   - Clipped. Distant bounds elsewhere in a lexeme (see clipping.pyx): the same, counting bytes.
 #   - Differences. The key of an open object is "a string, but none of these names": another lexeme in
 #     every schema. It differs from the plain string only along the names, so the plain string's summary is
 #     taken and the walk follows both only until they are the same state.
@@ -26,6 +27,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 from libcpp.algorithm cimport sort
 
+from .clipping cimport Clipped
 from .lexemes cimport (
     CODE_UNKNOWN,
     NODE_EMPTY,
@@ -76,6 +78,7 @@ cdef class SummaryTable:
     def __cinit__(self, TokenTrie vocabulary, LexemeTable table):
         self.vocabulary = vocabulary
         self.table = table
+        self.clipper = Clipper(table)
         self.n_words = (vocabulary.vocab_size + 31) // 32
 
     def __dealloc__(self):
@@ -123,7 +126,7 @@ cdef class SummaryTable:
         """Walk the vocabulary from a lexeme state into `found` and `exit_places`.
 
         With a family, `lex` is its base, and repetitions begun are counted along the way by following
-        the family's counter beside it. False if the lexeme table is full.
+        the family's counter beside it; without one, bytes are. False if the lexeme table is full.
         """
         cdef Trie* trie = &self.vocabulary.trie
         cdef Place place, deeper
@@ -167,7 +170,7 @@ cdef class SummaryTable:
                             else:
                                 deeper.after = 1
                     token.lex = deeper.lex
-                    token.count = deeper.count
+                    token.count = deeper.count if family != NULL else deeper.depth
                     token.after = deeper.after
                     for i in range(trie.nodes[child].low, trie.nodes[child].own):
                         token.token = trie.ids[i]
@@ -198,7 +201,6 @@ cdef class SummaryTable:
                 return False
         token.lex = place.lex
         token.after = place.after
-        token.count = 0
         if family != NULL:
             # One repetition a byte, or the counts would have to be found by walking.
             for i in range(4):
@@ -206,8 +208,9 @@ cdef class SummaryTable:
                     return False
         for i in range(trie.nodes[place.node].own, trie.nodes[place.node].high):
             token.token = trie.ids[i]
+            token.count = trie.lengths[i]
             if family != NULL:
-                token.count = place.count + trie.lengths[i] - place.depth
+                token.count += place.count - place.depth
             self.found.push_back(token)
         return True
 
@@ -284,11 +287,15 @@ cdef class SummaryTable:
         self.exit_sets.resize(self.exit_sets.size() + 1)
         exits = &self.exit_sets.back()
         exits.max_count = 0
+        exits.max_length = 0
         offsets.push_back(0)
         for i in range(suffixes.size()):
             flat.insert(flat.end(), suffixes[i].start, suffixes[i].start + suffixes[i].length)
             offsets.push_back(<int64_t>flat.size())
             ids.push_back(suffixes[i].token)
+            exits.max_length = max(
+                exits.max_length, <int32_t>self.vocabulary.offsets[2 * suffixes[i].token + 1]
+            )
             k = suffixes[i].count if suffixes[i].count < 32767 else 32767
             exits.counts.push_back(<int16_t>k)
             if k > exits.max_count:
@@ -316,12 +323,17 @@ cdef class SummaryTable:
         cdef Found found
         cdef vector[int32_t] more, fewer
         cdef bint legal
-        if not self.family_of(lex, &family):
+        if not self.family_of(lex, &family) and not self.clipped_family(lex, &family):
             return NULL
         base = self.base_of(&family)
         if base == NULL:
             return NULL
-        most = family.high if 0 <= family.high < base.max_count else base.max_count
+        if family.part < 0 and base.exits != NULL and base.exits.max_length > family.high:
+            return NULL
+        most = base.max_count
+        if family.part >= 0 and 0 <= family.high < most:
+            # Beyond a bound on repetitions tokens are illegal; beyond one on bytes they must be walked.
+            most = family.high
         sure = base.max_count
         if family.high >= 0:
             sure = family.high - base.margin if family.high >= base.margin else -1
@@ -329,7 +341,7 @@ cdef class SummaryTable:
         summary = self.fresh()
         summary.exits = base.exits
         summary.least = family.low
-        summary.most = family.high if family.high >= 0 else UNBOUNDED
+        summary.most = family.high if family.high >= 0 and family.part >= 0 else UNBOUNDED
         if sure >= 0 and base.tokens.size() > SPARSE_LIMIT:
             summary.bits = self.prefix_bits(base, sure, family.low > 0)
             summary.n_bits = base.n_inside_up_to[sure] if family.low > 0 else base.n_up_to[sure]
@@ -432,6 +444,20 @@ cdef class SummaryTable:
             return False
         return self.is_code(family.part) and self.starts_apart(family.part, family.rest)
 
+    cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil:
+        """Any other lexeme with distant bounds, as `byte{0,bound}` of its clipped form: what is counted
+        is bytes."""
+        cdef Clipped clipped = self.clipper.clip(lex, 0)
+        if clipped.node < 0 or clipped.node == lex:
+            return False
+        family.part = -1
+        family.low = 0
+        family.high = clipped.bound
+        family.rest = NODE_EPSILON
+        family.base = clipped.node
+        family.counter = NODE_EMPTY
+        return True
+
     cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil:
         """`part{low,high} rest` with a bound, taken apart."""
         cdef Node node = self.table.nodes[lex]
@@ -456,10 +482,10 @@ cdef class SummaryTable:
         if known != self.bases.end():
             return deref(known).second
         memset(family.single.words, 0, sizeof(family.single.words))
-        for byte in range(256):
+        for byte in range(256 if family.part >= 0 else 0):
             if self.table.derive(family.part, <uint8_t>byte, 0) == NODE_EPSILON:
                 family.single.words[byte >> 6] |= <uint64_t>1 << (byte & 63)
-        if not self.walk(family.base, family):
+        if not self.walk(family.base, family if family.part >= 0 else NULL):
             return NULL
         self.base_pool.resize(self.base_pool.size() + 1)
         base = &self.base_pool.back()
@@ -521,7 +547,7 @@ cdef class SummaryTable:
             base.margins[lex] = margin
             if margin > base.margin:
                 base.margin = margin
-            loose = self.draws_out(lex, family)
+            loose = family.part < 0 or self.draws_out(lex, family)
             base.rigid = base.rigid or not loose or margin == UNBOUNDED
         return True
 
