@@ -79,8 +79,10 @@ class _Engine:
                 return
             self._warm = True
             row = np.zeros(-(-self.trie.vocab_size // 32), dtype=np.int32)
-            for options in ({"any_whitespace": True}, {"any_whitespace": False}):
-                grammar = Grammar.from_json_schema(_WARM_SCHEMA, strict_mode=False, **options)
+            for any_whitespace in (True, False):
+                grammar = Grammar.from_json_schema(
+                    _WARM_SCHEMA, strict_mode=False, any_whitespace=any_whitespace
+                )
                 compiled = CompiledGrammar(grammar, compiler.tokenizer_info, self, AUTOMATON_LIMIT_BYTES, None)
                 matcher = MatcherCore(compiled._core, [], True)
                 for character in _WARM_TEXT:

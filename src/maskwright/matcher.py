@@ -145,12 +145,11 @@ class BatchGrammarMatcher:
     """
 
     def __init__(self, max_threads: int | Literal["auto"] = "auto") -> None:
-        if max_threads == "auto":
-            max_threads = max(1, (os.cpu_count() or 2) // 2)
-        if max_threads < 1:
+        n_threads = max(1, (os.cpu_count() or 2) // 2) if isinstance(max_threads, str) else max_threads
+        if n_threads < 1:
             raise ValueError(f"max_threads must be at least 1, not {max_threads}")
-        self._pool = ThreadPoolExecutor(max_threads, "maskwright") if max_threads > 1 else None
-        self._max_threads = max_threads
+        self._pool = ThreadPoolExecutor(n_threads, "maskwright") if n_threads > 1 else None
+        self._max_threads = n_threads
 
     def batch_fill_next_token_bitmask(
         self,

@@ -18,7 +18,20 @@ from typing import Final
 
 from .lexeme import Lexeme
 
-__all__ = ["NOTHING", "Act", "Action", "Alt", "Call", "Expr", "Lex", "Never", "Repeat", "Rule", "Seq", "Tokens"]
+__all__ = [
+    "NOTHING",
+    "Act",
+    "Action",
+    "Alt",
+    "Call",
+    "Expr",
+    "Lex",
+    "Never",
+    "Repeat",
+    "Rule",
+    "Seq",
+    "Tokens",
+]
 
 
 class Rule:

@@ -1,0 +1,16 @@
+from typing import Any
+
+from ..rules import Rule
+from .lexemes import LexemeTable
+
+class Network:
+    rules: list[Rule]
+    root: int
+    fragile: bool
+    guards_checked: bool
+    def __init__(self, table: LexemeTable, root: Rule, guards_checked: bool) -> None: ...
+    def is_expanded(self, rule: int) -> bool: ...
+    def install(self, rule: int, n_nodes: int, fragment: list[Any]) -> None: ...
+    def prune(self) -> bool: ...
+    @property
+    def memory_size_bytes(self) -> int: ...
