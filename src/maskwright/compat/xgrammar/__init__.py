@@ -31,7 +31,6 @@ from .config import (
     max_recursion_depth,
     set_max_recursion_depth,
 )
-from .contrib import hf
 from .exception import (
     DeserializeFormatError,
     DeserializeVersionError,
@@ -89,4 +88,8 @@ def __getattr__(name: str) -> Any:
         from . import matcher
 
         return matcher.bitmask_dtype
+    if name == "hf":
+        from .contrib import hf
+
+        return hf
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
