@@ -45,7 +45,9 @@ def test_from_choices():
     grammar = Grammar.from_choices(["yes", "no", "naïve", "yes"])
     lexeme = grammar.root.expand().lexeme
     assert lexeme.op is Op.LITERALS
-    assert [takes(grammar, text) for text in ("yes", "no", "naïve", "ye", "", "yesno")] == [True] * 3 + [False] * 3
+    assert [takes(grammar, text) for text in ("yes", "no", "naïve", "ye", "", "yesno")] == [True] * 3 + [
+        False
+    ] * 3
     assert takes(Grammar.from_choices([""]), "")
     assert len(Grammar.from_choices(map(str, range(10_000))).root.expand().lexeme.args) == 10_000
     with pytest.raises(GrammarError, match="no choices"):
@@ -59,8 +61,16 @@ def test_from_choices():
 
 
 def test_from_json_schema():
-    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
-    for given in (schema, '{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}'):
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    for given in (
+        schema,
+        '{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}',
+    ):
         grammar = Grammar.from_json_schema(given, any_whitespace=False)
         assert takes(grammar, '{"a": 12}')
         assert not takes(grammar, '{"a":12}')
@@ -75,7 +85,9 @@ def test_from_json_schema():
 
 
 def test_a_schema_is_not_expanded_at_construction():
-    grammar = Grammar.from_json_schema({"$ref": "#/$defs/a", "$defs": {"a": {"type": "array", "items": {"$ref": "#/$defs/a"}}}})
+    grammar = Grammar.from_json_schema(
+        {"$ref": "#/$defs/a", "$defs": {"a": {"type": "array", "items": {"$ref": "#/$defs/a"}}}}
+    )
     assert not isinstance(grammar.root._body, Lex)
     assert takes(grammar, "[[], [[]]]")
     assert not takes(grammar, "[1]")
@@ -117,7 +129,9 @@ def test_concat_and_union():
 
 
 def test_joined_grammars_print_and_read_back():
-    grammar = Grammar.from_choices(["a", "b"]) + (Grammar.from_regex("x*") | Grammar.from_ebnf('root ::= "(" root? ")"'))
+    grammar = Grammar.from_choices(["a", "b"]) + (
+        Grammar.from_regex("x*") | Grammar.from_ebnf('root ::= "(" root? ")"')
+    )
     again = Grammar.from_ebnf(str(grammar))
     for text in ("a", "bxx", "a(())", "b()"):
         assert takes(grammar, text)
@@ -161,7 +175,18 @@ def test_case_67_tokens_outside_the_grammar_are_refused_and_nothing_breaks():
     info = TokenizerInfo(['{"', '"}', "a", "```json", "<unused49>", "</s>"], stop_token_ids=[5])
     grammar = Grammar.from_gbnf('root ::= "{\\"" [a-z]* "\\"}"')
     matcher = GrammarMatcher(GrammarCompiler(info).compile_grammar(grammar))
-    steps = [(3, False), (4, False), (0, True), (5, False), (4, False), (2, True), (3, False), (1, True), (2, False), (5, True)]
+    steps = [
+        (3, False),
+        (4, False),
+        (0, True),
+        (5, False),
+        (4, False),
+        (2, True),
+        (3, False),
+        (1, True),
+        (2, False),
+        (5, True),
+    ]
     assert [(token, matcher.accept_token(token)) for token, _ in steps] == steps
     assert matcher.is_terminated()
 
@@ -169,7 +194,9 @@ def test_case_67_tokens_outside_the_grammar_are_refused_and_nothing_breaks():
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_samples_in_the_kernel(sample):
     """Read by both dialects, and printed and read again: the compiled grammar takes the same texts."""
-    compiler = GrammarCompiler(TokenizerInfo([bytes([byte]) for byte in range(256)] + [b"</s>"], stop_token_ids=[256]))
+    compiler = GrammarCompiler(
+        TokenizerInfo([bytes([byte]) for byte in range(256)] + [b"</s>"], stop_token_ids=[256])
+    )
     read = Grammar.from_ebnf(sample.grammar)
     for grammar in (read, Grammar.from_gbnf(sample.grammar), Grammar.from_ebnf(str(read))):
         compiled = compiler.compile_grammar(grammar)

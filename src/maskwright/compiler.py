@@ -83,7 +83,9 @@ class _Engine:
                 grammar = Grammar.from_json_schema(
                     _WARM_SCHEMA, strict_mode=False, any_whitespace=any_whitespace
                 )
-                compiled = CompiledGrammar(grammar, compiler.tokenizer_info, self, AUTOMATON_LIMIT_BYTES, None)
+                compiled = CompiledGrammar(
+                    grammar, compiler.tokenizer_info, self, AUTOMATON_LIMIT_BYTES, None
+                )
                 matcher = MatcherCore(compiled._core, [], True)
                 for character in _WARM_TEXT:
                     matcher.fill_next_token_bitmask(row)
@@ -179,7 +181,9 @@ class CompiledGrammar:
         return compiled
 
     def __repr__(self) -> str:
-        return f"<CompiledGrammar for {self.tokenizer_info.vocab_size} tokens, {self.memory_size_bytes} bytes>"
+        return (
+            f"<CompiledGrammar for {self.tokenizer_info.vocab_size} tokens, {self.memory_size_bytes} bytes>"
+        )
 
 
 class GrammarCompiler:

@@ -59,7 +59,9 @@ def drafts(draw: st.DrawFn) -> tuple[Case, list[int], list[int]]:
     parents = [-1] + [draw(st.integers(0, node - 1)) for node in range(1, draw(st.integers(1, 7)))]
     size = case.vocabulary.vocab_size
     legal_first = case.reference().legal_token_ids()
-    token = st.integers(0, size - 1) | st.sampled_from(legal_first) | st.just(case.vocabulary.stop_token_ids[0])
+    token = (
+        st.integers(0, size - 1) | st.sampled_from(legal_first) | st.just(case.vocabulary.stop_token_ids[0])
+    )
     return case, parents, [draw(token) for _ in parents]
 
 

@@ -76,4 +76,6 @@ def test_a_matcher_may_move_between_threads():
         for token_id in (vocab.decoded_vocab.index(piece) for piece in (b"[", b"abc", b",", b"[", b"x]")):
             assert pool.submit(matcher.accept_token, token_id).result()
             assert other.accept_token(token_id)
-            assert filled_row(matcher, vocab.vocab_size).tolist() == filled_row(other, vocab.vocab_size).tolist()
+            assert (
+                filled_row(matcher, vocab.vocab_size).tolist() == filled_row(other, vocab.vocab_size).tolist()
+            )

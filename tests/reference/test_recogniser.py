@@ -169,7 +169,9 @@ def test_what_never_ends_is_dead():
 
 
 def test_lexemes_that_lead_nowhere_are_dead():
-    conflict = lx.intersection(lx.concat(lx.any_byte, lx.literal(b"a")), lx.concat(lx.any_byte, lx.literal(b"b")))
+    conflict = lx.intersection(
+        lx.concat(lx.any_byte, lx.literal(b"a")), lx.concat(lx.any_byte, lx.literal(b"b"))
+    )
     recogniser = ReferenceRecogniser(Rule("rule", Alt((Lex(conflict), text(b"xy")))))
     assert recogniser.possible_bytes() == [ord("x")]
 

@@ -36,8 +36,14 @@ def letter_class(members: str, negated: bool) -> Piece:
 def leaves(rules: dict[str, Rule]) -> st.SearchStrategy[Piece]:
     literal = st.text(LETTERS, max_size=2)
     return st.one_of(
-        literal.map(lambda text: Piece(f'"{text}"', Lex(lexemes.literal(text.encode())) if text else NOTHING, 3)),
-        st.builds(letter_class, st.sampled_from(["a", "b", "ab", "a-b"]).map(lambda m: m.replace("-", "")), st.booleans()),
+        literal.map(
+            lambda text: Piece(f'"{text}"', Lex(lexemes.literal(text.encode())) if text else NOTHING, 3)
+        ),
+        st.builds(
+            letter_class,
+            st.sampled_from(["a", "b", "ab", "a-b"]).map(lambda m: m.replace("-", "")),
+            st.booleans(),
+        ),
         st.sampled_from(NAMES).map(lambda name: Piece(name, Call(rules[name]), 3)),
         st.just(Piece("()", NOTHING, 3)),
     )
@@ -56,11 +62,15 @@ def pieces(rules: dict[str, Rule]) -> st.SearchStrategy[Piece]:
         gap = st.sampled_from([" ", "  ", "\t"])
         return st.one_of(
             st.builds(
-                lambda parts, between: Piece(between.join(p.at(2) for p in parts), Seq(tuple(p.expr for p in parts)), 1),
+                lambda parts, between: Piece(
+                    between.join(p.at(2) for p in parts), Seq(tuple(p.expr for p in parts)), 1
+                ),
                 several,
                 gap,
             ),
-            several.map(lambda parts: Piece(" | ".join(p.at(1) for p in parts), Alt(tuple(p.expr for p in parts)), 0)),
+            several.map(
+                lambda parts: Piece(" | ".join(p.at(1) for p in parts), Alt(tuple(p.expr for p in parts)), 0)
+            ),
             st.builds(repetition, part, st.integers(0, 2), st.none() | st.integers(0, 2)),
         )
 

@@ -11,7 +11,23 @@ from maskwright.syntax.characters import MAX_DEPTH, NotCharacters, character_aut
 from tests.reference.brute_force import all_texts, lexeme_texts
 from tests.strategies import lexemes as random_lexemes
 
-EDGES = [0, 1, 0x41, 0x7F, 0x80, 0x7FF, 0x800, 0xFFF, 0x1000, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x3FFFF, 0x10FFFF]
+EDGES = [
+    0,
+    1,
+    0x41,
+    0x7F,
+    0x80,
+    0x7FF,
+    0x800,
+    0xFFF,
+    0x1000,
+    0xD7FF,
+    0xE000,
+    0xFFFF,
+    0x10000,
+    0x3FFFF,
+    0x10FFFF,
+]
 
 
 def runs(rows, accepting, text):
@@ -47,7 +63,17 @@ def test_random_lexemes_over_ascii(lexeme):
 
 @pytest.mark.parametrize(
     "bad",
-    [b"\xff", b"\xc0\x80", b"\x80", b"\xc3", b"\xe0\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc3a", b"a\xc3"],
+    [
+        b"\xff",
+        b"\xc0\x80",
+        b"\x80",
+        b"\xc3",
+        b"\xe0\x80\x80",
+        b"\xed\xa0\x80",
+        b"\xf4\x90\x80\x80",
+        b"\xc3a",
+        b"a\xc3",
+    ],
 )
 def test_bytes_that_are_not_characters(bad):
     with pytest.raises(NotCharacters):
@@ -57,19 +83,30 @@ def test_bytes_that_are_not_characters(bad):
 def test_intersection_and_complement():
     lexeme = lexemes.difference(JSON_STRING, lexemes.literals([b'"name"', '"é"'.encode()]))
     rows, accepting = character_automaton(lexeme)
-    for text, expected in {'"x"': True, '"name"': False, '"nam"': True, '"é"': False, '"è"': True, '"names"': True}.items():
+    for text, expected in {
+        '"x"': True,
+        '"name"': False,
+        '"nam"': True,
+        '"é"': False,
+        '"è"': True,
+        '"names"': True,
+    }.items():
         assert runs(rows, accepting, text) is expected
 
 
 def test_what_cannot_end_is_left_out():
-    dead = lexemes.concat(lexemes.literal(b"ab"), lexemes.intersection(lexemes.literal(b"c"), lexemes.literal(b"d")))
+    dead = lexemes.concat(
+        lexemes.literal(b"ab"), lexemes.intersection(lexemes.literal(b"c"), lexemes.literal(b"d"))
+    )
     rows, accepting = character_automaton(lexemes.union(dead, lexemes.literal(b"x")))
     assert rows == [[(ord("x"), ord("x"), 1)], []]
     assert accepting == {1}
 
 
 def test_size_and_depth_are_bounded():
-    both = lexemes.intersection(lexemes.repeat(UTF8.any_char, 0, 5000), lexemes.complement(lexemes.literal(b"a")))
+    both = lexemes.intersection(
+        lexemes.repeat(UTF8.any_char, 0, 5000), lexemes.complement(lexemes.literal(b"a"))
+    )
     with pytest.raises(LimitExceeded):
         character_automaton(both)
     deep = UTF8.any_char

@@ -140,7 +140,9 @@ ERRORS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "line", "column", "message"), ERRORS, ids=[repr(case[0][:40]) for case in ERRORS])
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"), ERRORS, ids=[repr(case[0][:40]) for case in ERRORS]
+)
 def test_errors_point_at_the_place(text, line, column, message):
     with pytest.raises(GrammarSyntaxError) as caught:
         rules_from_ebnf(text)

@@ -65,7 +65,10 @@ def test_self_recursion_at_one_end_is_a_loop(text, expected):
     assert expected <= rule_texts(root, all_texts(b" \txyzw", 4))
 
 
-@pytest.mark.parametrize("text", ['root ::= "(" root ")" | "x"', 'root ::= root "," root | "x"', 'root ::= "a" root | root "b" | "x"'])
+@pytest.mark.parametrize(
+    "text",
+    ['root ::= "(" root ")" | "x"', 'root ::= root "," root | "x"', 'root ::= "a" root | root "b" | "x"'],
+)
 def test_other_recursion_stays(text):
     assert not isinstance(fused(text).expand(), Lex)
     plain = parse(Source(text, EBNF), "root")
@@ -99,8 +102,12 @@ def test_a_string_is_the_same_lexeme_wherever_it_stands():
     while todo:
         expr = todo.pop()
         todo.extend(children(expr))
-        if isinstance(expr, Lex) and any(part.op is Op.REPEAT for part in expr.lexeme.args if isinstance(part, Lexeme)):
-            inside += [part for part in expr.lexeme.args if part.op is Op.REPEAT and part.args[0].op is Op.UNION]
+        if isinstance(expr, Lex) and any(
+            part.op is Op.REPEAT for part in expr.lexeme.args if isinstance(part, Lexeme)
+        ):
+            inside += [
+                part for part in expr.lexeme.args if part.op is Op.REPEAT and part.args[0].op is Op.UNION
+            ]
             if inside and inside[-1] in expr.lexeme.args:
                 assert expr.lexeme.args[-1].args == (b'"',), "nothing is joined behind the closing quote"
     assert len(inside) == 3

@@ -24,7 +24,9 @@ def test_what_is_said_is_true(lexeme):
         assert not any(one != two and two.startswith(one) for one in members for two in members)
 
 
-@pytest.mark.parametrize("lexeme", [JSON_STRING, JSON_STRING_CANONICAL, compile_regex('"([^"\\\\]|\\\\["\\\\nu])*"')])
+@pytest.mark.parametrize(
+    "lexeme", [JSON_STRING, JSON_STRING_CANONICAL, compile_regex('"([^"\\\\]|\\\\["\\\\nu])*"')]
+)
 def test_quoted_strings_are_wide_with_a_certain_end(lexeme):
     shape = Shapes().of(lexeme)
     assert shape.wide

@@ -115,9 +115,7 @@ def _texts(texts: tuple[bytes, ...]) -> Shape:
     return Shape(b"" in texts, first, certain, False)
 
 
-def _automaton(
-    rows: tuple[tuple[tuple[int, int, int], ...], ...], accepting: tuple[bool, ...]
-) -> Shape:
+def _automaton(rows: tuple[tuple[tuple[int, int, int], ...], ...], accepting: tuple[bool, ...]) -> Shape:
     first = 0
     for low, high, _ in rows[0]:
         first |= (1 << (high + 1)) - (1 << low)
