@@ -64,7 +64,8 @@ def test_printed_text_is_read_back(capsys: pytest.CaptureFixture[str]) -> None:
     grammar = xgr.Grammar.from_regex("a+b", print_converted_ebnf=True)
     assert capsys.readouterr().out == str(grammar) == 'root ::= "a"+ "b"\n'
     assert _is_grammar_accept_string(xgr.Grammar.from_ebnf(str(grammar)), "aab")
-    xgr.Grammar.from_json_schema(SCHEMA, any_order=True, print_converted_ebnf=True)
+    pair = {"type": "object", "properties": {"a": {}, "b": {}}}
+    xgr.Grammar.from_json_schema(pair, any_order=True, print_converted_ebnf=True)
     assert capsys.readouterr().out.startswith("# EBNF cannot say it")
 
 

@@ -128,10 +128,14 @@ class GrammarMatcher(maskwright.GrammarMatcher):
 
     # These three are called at every step; a decorator would cost as much as they do.
 
-    def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
-        """Advance by one token; False, and nothing has changed, if it is not legal."""
+    def accept_token(self, token_id: int, *, strict: bool = False, debug_print: bool = False) -> bool:
+        """Advance by one token; False, and nothing has changed, if it is not legal.
+
+        Raises:
+            MatcherError: It is not legal, and `strict` (which XGrammar does not have).
+        """
         try:
-            return bool(super().accept_token(token_id))
+            return bool(super().accept_token(token_id, strict=strict))
         except errors.MaskwrightError as error:
             raise as_runtime_error(error) from None
 
