@@ -98,10 +98,10 @@ definitions = st.sampled_from(
 )
 
 
-def _language(schema: Any) -> Language | bool | None:
+def _language(schema: Any, options: dict[str, Any]) -> Language | bool | None:
     """The language, False if no value meets the schema, None if it is refused by name."""
     try:
-        return Language(schema, **STANDARD)
+        return Language(schema, **options)
     except SchemaError as error:
         return False if error.message.startswith("no value can meet") else None
     except GrammarError:
@@ -114,15 +114,39 @@ def test_random_schemas(schema: Any, definition: Any, instances: list[Any], rng:
     """Instances are judged as jsonschema-rs judges them, and finished walks are valid."""
     schema = {"allOf": [schema], "$defs": {"d": definition}}
     validator = jsonschema_rs.Draft202012Validator(schema)
-    language = _language(schema)
+    language = _language(schema, STANDARD)
     if language is None:
         return
     for instance in instances:
         found = language is not False and language.takes(instance)
         valid = validator.is_valid(instance)
         assert found is valid or _repeats_open_names(schema, valid=valid), (instance, schema)
-    if language is False:
-        return
+    if language is not False:
+        _walks_are_valid(language, schema, rng)
+
+
+LAYOUTS: list[dict[str, Any]] = [
+    {},
+    {"any_whitespace": False},
+    {"any_whitespace": False, "indent": 1, "strict_mode": False},
+    {"any_order": True, "any_spelling": True},
+]
+
+
+@settings(max_examples=200)
+@given(schemas, definitions, st.sampled_from(LAYOUTS), st.randoms(use_true_random=False))
+def test_walks_in_every_layout(
+    schema: Any, definition: Any, options: dict[str, Any], rng: random.Random
+) -> None:
+    """Whatever the options, a finished text is valid and no state is a dead end."""
+    schema = {"allOf": [schema], "$defs": {"d": definition}}
+    language = _language(schema, options)
+    if isinstance(language, Language):
+        _walks_are_valid(language, schema, rng)
+
+
+def _walks_are_valid(language: Language, schema: Any, rng: random.Random) -> None:
+    validator = jsonschema_rs.Draft202012Validator(schema)
     for _ in range(2):
         text = language.walk(rng, most=200)
         if text is None or re.search(rb"[eE][-+]?[0-9]{3,}|[0-9]{15}", text):

@@ -3,7 +3,8 @@
 Rules expand while tokens are generated, which is too late to learn of a typing error. So every schema
 object of the document, visited or not, is looked at once here: shapes of keyword values, syntax of patterns,
 targets of local references. The pass makes no nodes and is a table look-up per keyword, because it is the
-only part of compiling that grows with the size of the document.
+only part of compiling that grows with the size of the document. A plain schema is only glanced at; the
+pass that knows where it is runs when the glance meets anything unusual.
 
 What can only be judged together with other keywords is not decided here; schemas that have such
 keywords are marked `is_risky`, and the builder then expands what they reach right away.
@@ -16,13 +17,19 @@ from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
 
-from ..errors import RegexError, SchemaError
+from ..errors import LimitExceeded, RegexError, SchemaError
 from ..regex.ecma import parse_ecma
 from .values import is_integer, is_number
 
 __all__ = ["Findings", "pattern_problem", "preflight"]
 
 Path = tuple[Any, ...]  # (outer path, part, part, ...): nested, so that going down copies nothing
+
+#: Schema objects in one document; also where a value that contains itself stops.
+_MAX_SCHEMAS: Final = 2_000_000
+
+_AS_TYPE, _AS_MAP, _AS_SCHEMA, _AS_NAMES, _AS_COUNT, _AS_REF = range(6)
+_AS_LIST, _AS_PATTERN, _AS_VALUES, _AS_TEXT, _AS_ODD = range(6, 11)
 
 _TYPES: Final = frozenset(["null", "boolean", "string", "integer", "number", "array", "object", "any"])
 
@@ -53,22 +60,77 @@ def preflight(root: Any, *, lenient: bool = False) -> Findings:
         SchemaError: A keyword has a value of the wrong shape, a pattern is malformed, or a local reference
             leads to nothing.
     """
+    if not isinstance(root, dict):
+        return Findings(lenient)
+    found = _glance(root)
+    return found if found is not None else _look(root, lenient)
+
+
+def _look(root: dict[str, Any], lenient: bool) -> Findings:
+    """The whole pass, which knows where it is."""
     found = Findings(lenient)
-    if isinstance(root, dict):
-        stack: list[tuple[Any, Path]] = [(root, ())]
-        while stack:
-            schema, path = stack.pop()
-            if schema.__class__ is dict or isinstance(schema, dict):
-                for keyword, value in schema.items():
-                    look = _LOOKS.get(keyword)
-                    if look is not None:
-                        look(found, stack, path, keyword, value)
-            elif not isinstance(schema, bool):
-                raise _error(path, None, f"a schema is an object, true or false, not {type(schema).__name__}")
-        if not found.has_ids:
-            for ref, path in found.local_refs:
-                _check_pointer(root, ref, path)
+    stack: list[tuple[Any, Path]] = [(root, ())]
+    n_schemas = 0
+    while stack:
+        schema, path = stack.pop()
+        n_schemas += 1
+        if n_schemas > _MAX_SCHEMAS:
+            raise LimitExceeded("the schema is too large", resource="schemas", limit=_MAX_SCHEMAS)
+        if isinstance(schema, dict):
+            for keyword, value in schema.items():
+                look = _LOOKS.get(keyword)
+                if look is not None:
+                    look(found, stack, path, keyword, value)
+        elif not isinstance(schema, bool):
+            raise _error(path, None, f"a schema is an object, true or false, not {type(schema).__name__}")
+    if not found.has_ids:
+        for ref, path in found.local_refs:
+            _check_pointer(root, ref, path)
     return found
+
+
+def _glance(root: dict[str, Any]) -> Findings | None:
+    """The pass over a plain schema, without places: None as soon as anything asks for a closer look."""
+    found = Findings()
+    stack: list[Any] = [root]
+    refs: set[str] = set()
+    for _ in range(_MAX_SCHEMAS):
+        if not stack:
+            break
+        schema = stack.pop()
+        if schema.__class__ is bool:
+            continue
+        if schema.__class__ is not dict:
+            return None
+        for keyword, value in schema.items():
+            kind = _KINDS.get(keyword)
+            if kind is None:
+                continue
+            of = value.__class__
+            if (kind == _AS_TYPE and of is str and value in _TYPES) or (
+                (kind == _AS_COUNT and of is int and value >= 0)
+                or (kind == _AS_TEXT and of is str)
+                or (kind == _AS_VALUES and of is list)
+                or (kind == _AS_NAMES and of is list and all(n.__class__ is str for n in value))
+                or (kind == _AS_PATTERN and of is str and pattern_problem(value) is None)
+            ):
+                continue
+            if kind == _AS_MAP and of is dict:
+                stack.extend(value.values())
+            elif kind == _AS_SCHEMA:
+                stack.append(value)
+            elif kind == _AS_REF and of is str and value.startswith("#/"):
+                refs.add(value)
+            elif kind == _AS_LIST and of is list and value:
+                stack.extend(value)
+            else:
+                return None
+    try:
+        for ref in refs:
+            _check_pointer(root, ref, ())
+    except SchemaError:
+        return None
+    return None if stack else found
 
 
 def _error(path: Path, keyword: str | None, message: str, hint: str | None = None) -> SchemaError:
@@ -277,4 +339,20 @@ _LOOKS: Final[dict[str, Look]] = {
     "uniqueItems": _unique,
     **dict.fromkeys(["$id", "id"], _id),
     **dict.fromkeys(["$dynamicAnchor", "$recursiveAnchor"], _anchor),
+}
+
+#: How `_glance` reads a keyword; all that is risky or unusual is `_AS_ODD`.
+_KINDS: Final[dict[str, int]] = {
+    **dict.fromkeys(_LOOKS, _AS_ODD),
+    "type": _AS_TYPE,
+    **dict.fromkeys(["properties", "$defs", "definitions"], _AS_MAP),
+    **dict.fromkeys(["items", "additionalProperties"], _AS_SCHEMA),
+    "required": _AS_NAMES,
+    **dict.fromkeys(["minLength", "maxLength", "minItems", "maxItems"], _AS_COUNT),
+    **dict.fromkeys(["minimum", "maximum"], _AS_COUNT),
+    "$ref": _AS_REF,
+    "anyOf": _AS_LIST,
+    "pattern": _AS_PATTERN,
+    "format": _AS_TEXT,
+    "enum": _AS_VALUES,
 }

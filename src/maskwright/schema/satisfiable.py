@@ -49,7 +49,7 @@ _HARD: Final = frozenset(
 )
 _WITNESS_SPOILERS: Final = {
     "string": frozenset(["pattern", "format", "maxLength"]),
-    "object": frozenset(["required", "minProperties"]),
+    "object": frozenset(["minProperties"]),
     "array": frozenset(["minItems", "contains"]),
     "boolean": frozenset[str](),
     "null": frozenset[str](),
@@ -135,7 +135,7 @@ class Satisfiability:
 
 
 def has_witness(schema: Any) -> bool:
-    """Whether a schema plainly has a value: a plain scalar or an empty container."""
+    """Whether a schema plainly has a value: a plain scalar, or a container with what is required."""
     if isinstance(schema, bool):
         return schema
     if not _HARD.isdisjoint(schema):
@@ -147,17 +147,31 @@ def has_witness(schema: Any) -> bool:
         return kind == "string" and any(isinstance(value, str) for value in values)
     kind = schema.get("type", "null")
     if isinstance(kind, str):
-        spoilers = _WITNESS_SPOILERS.get(kind)
-        return spoilers is not None and spoilers.isdisjoint(schema)
-    if not isinstance(kind, list):
+        return _has_witness_of(kind, schema)
+    return isinstance(kind, list) and any(
+        isinstance(one, str) and _has_witness_of(one, schema) for one in kind
+    )
+
+
+def _has_witness_of(kind: str, schema: dict[str, Any]) -> bool:
+    spoilers = _WITNESS_SPOILERS.get(kind)
+    if spoilers is None or not spoilers.isdisjoint(schema):
         return False
-    for one in kind:
-        spoilers = _WITNESS_SPOILERS.get(one) if isinstance(one, str) else None
-        if spoilers is not None and spoilers.isdisjoint(schema):
-            return True
-    return False
+    if kind != "object" or "required" not in schema:
+        return True
+    if not _NAME_KEYWORDS.isdisjoint(schema):
+        return False
+    listed = schema.get("properties")
+    needed = schema["required"]
+    if not isinstance(listed, dict) or not isinstance(needed, list):
+        return False
+    return all(name in listed and has_witness(listed[name]) for name in needed)
 
 
+#: With any of these a required property may owe more than its own schema, or not fit in.
+_NAME_KEYWORDS: Final = frozenset(
+    ["patternProperties", "propertyNames", "maxProperties", "unevaluatedProperties"]
+)
 _PLAIN_ENUM: Final = frozenset(["enum", "type", "title", "description", "default", "$comment", "examples"])
 
 
