@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,31 @@ def test_properties_and_fork() -> None:
     twin.accept_token(0)
     assert twin.is_completed()
     assert not warm.is_completed()
+
+
+def test_what_rules_say_about_captures_and_temperatures_is_refused_when_asked_for() -> None:
+    plain = xgr.Grammar.from_ebnf('root ::= "[capture]" "temperature"')
+    captures = xgr.Grammar.from_ebnf('root[capture="temperature, lazy"] ::= "a"')
+    both = xgr.Grammar.union(
+        plain, xgr.Grammar.concat(captures, xgr.Grammar.from_ebnf('root [temperature=0.5] ::= "b"'))
+    )
+    compiler = xgr.GrammarCompiler(INFO)
+    info = xgr.TokenizerInfo([bytes([byte]) for byte in range(256)])
+    for grammar, captured, heated in [(plain, False, False), (captures, True, False), (both, True, True)]:
+        matcher = xgr.GrammarMatcher(xgr.GrammarCompiler(info).compile_grammar(grammar))
+        for asked, refused in [
+            (matcher.get_captures, captured),
+            (partial(getattr, matcher, "temperature"), heated),
+        ]:
+            if refused:
+                with pytest.raises(xgr.exception.UnsupportedError, match="not supported"):
+                    asked()
+            else:
+                assert not asked()
+    matcher = xgr.GrammarMatcher(compiler.compile_grammar('root[capture] ::= "a"'))
+    assert matcher.accept_token(0)
+    with pytest.raises(RuntimeError, match="captures"):
+        matcher.get_captures()
 
 
 def test_terminates_without_a_stop_token() -> None:

@@ -7,12 +7,15 @@ themselves (of a union). It is kept as JSON text: a schema's dict may change aft
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import maskwright
 from maskwright import errors
 from maskwright.schema import load_schema
+from maskwright.syntax.scanner import EBNF, Source, scan
 
 from . import _serialization
 from .exception import (
@@ -206,6 +209,31 @@ def from_source(source: Any) -> Grammar:
         return _CONSTRUCTORS[name](*args, **options)
     except (KeyError, TypeError, errors.GrammarError) as error:
         raise DeserializeFormatError(f"a damaged grammar: {error!r}") from None
+
+
+def has_rule_option(grammar: maskwright.Grammar, option: str) -> bool:
+    """Whether the EBNF that a grammar was made from gives a rule an option (``capture``, ``temperature``).
+
+    They say nothing about the language, so the EBNF reader takes them and forgets them.
+    """
+    source = getattr(grammar, "_source", None)
+    return source is not None and option in source and option in _rule_options(source)
+
+
+@lru_cache(maxsize=64)
+def _rule_options(source: str) -> frozenset[str]:
+    found: set[str] = set()
+    agenda = [json.loads(source)]
+    while agenda:
+        part = agenda.pop()
+        if part["from"] in _JOINS:
+            agenda += part["args"]
+        elif part["from"] == "ebnf":
+            for token in scan(Source(part["args"][0], EBNF)):
+                # The name before each "=", "," or the end, outside of quoted values.
+                bare = re.sub(r'"[^"\\]*(?:\\.[^"\\]*)*"', "", token.options)
+                found.update(re.findall(r"(?:^\[|,)\s*([A-Za-z_]+)", bare))
+    return frozenset(found)
 
 
 def plain_schema(schema: Any) -> Any:

@@ -1,7 +1,7 @@
 """`GrammarMatcher`, `BatchGrammarMatcher` and the bitmask functions with XGrammar's signatures.
 
-Bitmasks are torch tensors here. Temperatures are carried along as XGrammar does; no grammar of ours sets one,
-so a matcher's is its default. Captures are always empty: the EBNF reader refuses the option.
+Bitmasks are torch tensors here. A matcher's default temperature is carried along. What an EBNF rule says
+about captures or temperatures is not followed; asking for either is then refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import maskwright
 from maskwright import errors
 
-from .exception import MatcherError, as_runtime_error, raises_runtime_errors
+from .exception import MatcherError, UnsupportedError, as_runtime_error, raises_runtime_errors
+from .grammar import has_rule_option
 
 if TYPE_CHECKING:
     import torch
@@ -196,8 +197,8 @@ class GrammarMatcher(maskwright.GrammarMatcher):
         if temperatures is not None:
             open_nodes = (token_bitmask[: len(draft_tokens)] != 0).any(dim=-1)
             temperatures[: len(draft_tokens)] = _NO_TEMPERATURE
-            if self._default_temperature is not None:
-                temperatures[: len(draft_tokens)][open_nodes] = self._default_temperature
+            if self.temperature is not None:
+                temperatures[: len(draft_tokens)][open_nodes] = self.temperature
         return finished
 
     @raises_runtime_errors
@@ -229,12 +230,24 @@ class GrammarMatcher(maskwright.GrammarMatcher):
         return twin
 
     def get_captures(self, *, deduplicate: bool = True) -> list[tuple[str, bytes]]:
-        """Captured parts of the output: none, since no grammar that is accepted names any."""
+        """Captured parts of the output: none, unless a rule asks for captures.
+
+        Raises:
+            UnsupportedError: A rule does.
+        """
+        if has_rule_option(self.compiled_grammar.grammar, "capture"):
+            raise UnsupportedError("captures of rules are not supported", hint="parse the finished output")
         return []
 
     @property
     def temperature(self) -> float | None:
-        """The default temperature."""
+        """The default temperature, unless a rule sets one.
+
+        Raises:
+            UnsupportedError: A rule does.
+        """
+        if has_rule_option(self.compiled_grammar.grammar, "temperature"):
+            raise UnsupportedError("temperatures of rules are not supported", hint="leave them out")
         return self._default_temperature
 
     @property
