@@ -116,7 +116,7 @@ class Builder:
         return frozenset(
             (node, positive)
             for node, positive in found
-            if isinstance(node, AnyOf) or not positive or (node.schema is not True and node.schema != {})
+            if isinstance(node, AnyOf) or not _says_nothing(node.schema, positive)
         )
 
     def any_of(self, obligations: frozenset[Obligation]) -> AnyOf:
@@ -409,6 +409,11 @@ _COMBINATORS: Final = frozenset(
         "dependencies",
     ]
 )
+
+
+def _says_nothing(schema: Any, positive: bool) -> bool:
+    """Whether every value meets an obligation plainly."""
+    return schema is True or schema == {} if positive else schema is False
 
 
 def _joined(scalars: list[Lexeme]) -> Lexeme:

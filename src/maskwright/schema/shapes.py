@@ -429,11 +429,15 @@ def _with_member(builder: Builder, merged: _Object, shape: ObjectShape, has: Has
     """All ways in which a shape can have a member that `has` asks for."""
     found: list[ObjectShape] = []
     value: Obligations = frozenset() if has.value is None else builder.cleaned([has.value])
-    for index, member in enumerate(shape.members):
-        if _name_fits(builder, has, member.name):
-            members = list(shape.members)
-            members[index] = Member(member.name, member.obligations | value, True)
-            found.append(replace(shape, members=members, place=has.node))
+    fitting = [i for i, member in enumerate(shape.members) if _name_fits(builder, has, member.name)]
+    for index in fitting:
+        if shape.members[index].required and value <= shape.members[index].obligations:
+            return [shape]  # it is there already
+    for index in fitting:
+        member = shape.members[index]
+        members = list(shape.members)
+        members[index] = Member(member.name, member.obligations | value, True)
+        found.append(replace(shape, members=members, place=has.node))
     for cell in shape.cells:
         key = _cut_key(builder, has, cell.key)
         if not is_empty(key):
