@@ -39,16 +39,41 @@ ENGINE_LIMIT_BYTES: Final = 1 << 30
 #: Vocabularies with fewer tokens are not warmed up: walking them takes no time.
 WARM_FROM_TOKENS: Final = 4096
 
-_WARM_TEXT: Final = '{"s": "a\\n", "b": "xy", "n": -1.5, "i": [1, 2], "k": {"o": [true, null]}}'
+_WARM_TEXT: Final = json.dumps(
+    {
+        "text": "a\n",
+        "bounded": "xy",
+        "number": -1.5,
+        "list": [1, 2],
+        "choice": "red",
+        "maybe": None,
+        "times": ["2024-02-29T23:59:59.5Z", "2024-02-29", "23:59:59Z"],
+        "places": ["a@b.example", "https://b.example/c", "123e4567-e89b-12d3-a456-426614174000"],
+        "more": {"open": [True, None]},
+    }
+)
 _WARM_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
-        "s": {"type": "string"},
-        "b": {"type": "string", "minLength": 2, "maxLength": 100_000},
-        "n": {"type": "number"},
-        "i": {"type": "array", "items": {"type": "integer"}},
+        "text": {"type": "string", "description": "any text"},
+        "bounded": {"type": "string", "minLength": 2, "maxLength": 100_000},
+        "number": {"type": "number"},
+        "list": {"type": "array", "items": {"type": "integer", "minimum": 0}, "maxItems": 9},
+        "choice": {"enum": ["red", "green"]},
+        "maybe": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/part"}]},
+        "times": {
+            "type": "array",
+            "prefixItems": [{"type": "string", "format": name} for name in ("date-time", "date", "time")],
+        },
+        "places": {
+            "type": "array",
+            "prefixItems": [{"type": "string", "format": name} for name in ("email", "uri", "uuid")],
+        },
     },
-    "required": ["s", "b", "n", "i"],
+    "required": ["text", "bounded", "number", "list", "choice", "maybe", "times", "places"],
+    "$defs": {
+        "part": {"type": "object", "properties": {"id": {"type": "string", "pattern": "^[a-z]{1,8}$"}}}
+    },
 }
 
 

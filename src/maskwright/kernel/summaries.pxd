@@ -39,6 +39,13 @@ cdef struct Found:
     int32_t lex                 # lexeme state after it
     uint8_t after               # 1: the repetition is over in it
 
+# Tokens taken as a whole subtree: entries `low` to `high` of the vocabulary trie's `ids`.
+cdef struct Range:
+    int32_t low
+    int32_t high
+    int32_t lex                 # lexeme state after each of them
+    int32_t more                # count of an entry = this + its number of character-beginning bytes
+
 # A set of bytes, such as those that leave a lexeme state unchanged.
 cdef struct LoopSet:
     uint64_t[4] words
@@ -55,9 +62,10 @@ cdef struct Family:
 
 # What a counted lexeme says, before its bounds are looked at.
 cdef struct CountedBase:
-    vector[Found] tokens        # by count
+    vector[Found] tokens        # found one by one; most repetitions first
+    vector[int32_t] n_above     # for each count the number of those with more
+    vector[Range] ranges        # and in whole subtrees; by `low`
     vector[Found] ends          # those in which the repetition is over
-    vector[int32_t] start       # for each count the first of its tokens, and one more
     vector[uint32_t*] up_to     # bitmask of tokens with at most this count; NULL until asked for
     vector[uint32_t*] inside_up_to  # the same without those in which the repetition is over
     vector[int64_t] n_up_to
@@ -67,12 +75,19 @@ cdef struct CountedBase:
     bint rigid                  # some state cannot be drawn out to any length
     Exits* exits
     int32_t max_count
+    int64_t n_tokens
+
+# What a bound changes about a base's tokens.
+cdef struct Selection:
+    vector[int32_t] more        # legal beyond the prefix
+    vector[int32_t] fewer       # in the prefix and not legal
 
 # Somewhere in a trie, in the middle of a lexeme.
 cdef struct Place:
     int32_t node
     int32_t lex
     int32_t depth
+    int32_t leads               # bytes on the way here that begin a character
     int32_t counter             # state of Family.counter
     int32_t count
     uint8_t after
@@ -104,6 +119,8 @@ cdef class SummaryTable:
     cdef vector[Place] places                       # scratch
     cdef vector[Place] exit_places
     cdef vector[Found] found
+    cdef vector[Range] ranges
+    cdef unordered_map[int32_t, uint8_t] char_loops # 1: every character leads back to the node
     cdef unordered_map[int32_t, LoopSet] loop_sets
 
     cdef Summary* of(self, int32_t lex) noexcept nogil
@@ -121,11 +138,28 @@ cdef class SummaryTable:
     cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil
     cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil
     cdef CountedBase* base_of(self, Family* family) noexcept nogil
-    cdef void sort_by_count(self, CountedBase* base) noexcept nogil
+    cdef void sort_base(self, CountedBase* base) noexcept nogil
+    cdef bint loops_on_characters(self, int32_t lex) noexcept nogil
+    cdef Selection select(self, int32_t lex, Family* family, CountedBase* base, int32_t sure, int32_t most) noexcept nogil
     cdef bint measure(self, CountedBase* base, Family* family) noexcept nogil
     cdef int32_t distance(self, int32_t lex) noexcept nogil
     cdef bint bounded_alive(self, int32_t lex, const Found& found) noexcept nogil
-    cdef uint32_t* prefix_bits(self, CountedBase* base, int32_t most, bint inside) noexcept nogil
+    cdef uint32_t* prefix_bits(
+        self, CountedBase* base, int32_t most, bint inside, bint by_bytes
+    ) noexcept nogil
+    cdef uint32_t* full_prefix(
+        self, CountedBase* base, int32_t most, bint inside, bint by_bytes
+    ) noexcept nogil
+    cdef void judge(
+        self,
+        int32_t lex,
+        Family* family,
+        CountedBase* base,
+        int32_t sure,
+        const Found& found,
+        unordered_map[uint64_t, uint8_t]& alive,
+        Selection* selection,
+    ) noexcept nogil
     cdef void settle(self, Summary* summary, vector[int32_t]& more, vector[int32_t]& fewer) noexcept nogil
     cdef bint draws_out(self, int32_t lex, Family* family) noexcept nogil
     cdef bint is_code(self, int32_t part) noexcept nogil

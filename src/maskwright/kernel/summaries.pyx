@@ -39,10 +39,12 @@ from .lexemes cimport (
     OP_REPEAT,
     Node,
 )
-from .trie cimport build_trie, trie_child
+from .trie cimport LengthOrder, build_trie, n_longer, trie_child
 
 # Trie nodes that a difference may visit before it is walked like any other state.
 cdef int32_t DIFFERENCE_LIMIT = 8192
+# Long tokens that are cleared from a full mask one by one rather than building the mask anew.
+cdef int32_t CLEAR_LIMIT = 16_384
 # Lexeme states that the search for a shortest string may look at.
 cdef size_t DISTANCE_LIMIT = 2_000
 # Largest number of derivatives of a repeated part that is_code looks at.
@@ -70,6 +72,22 @@ cdef bint suffix_less(const Suffix& left, const Suffix& right) noexcept nogil:
     if left.length != right.length:
         return left.length < right.length
     return left.token < right.token
+
+
+cdef bint range_less(const Range& left, const Range& right) noexcept nogil:
+    return left.low < right.low
+
+
+cdef inline int32_t range_of(const vector[Range]& ranges, int32_t entry) noexcept nogil:
+    """Index of the range that holds an entry of the trie's ids, or -1."""
+    cdef int32_t low = 0, high = <int32_t>ranges.size(), middle
+    while low < high:
+        middle = (low + high) >> 1
+        if ranges[middle].low <= entry:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1 if low > 0 and entry < ranges[low - 1].high else -1
 
 
 cdef class SummaryTable:
@@ -133,11 +151,13 @@ cdef class SummaryTable:
         cdef Found token
         cdef int32_t child, last, i
         self.found.clear()
+        self.ranges.clear()
         self.exit_places.clear()
         self.places.clear()
         place.node = 0
         place.lex = lex
         place.depth = 0
+        place.leads = 0
         place.counter = family.counter if family != NULL else NODE_EMPTY
         place.count = 0
         place.after = 0
@@ -159,6 +179,7 @@ cdef class SummaryTable:
                 if deeper.lex != NODE_EMPTY:
                     deeper.node = child
                     deeper.depth = place.depth + 1
+                    deeper.leads = place.leads + (0 if 0x80 <= trie.nodes[child].byte < 0xC0 else 1)
                     deeper.count = place.count
                     deeper.after = place.after
                     deeper.counter = place.counter
@@ -184,11 +205,11 @@ cdef class SummaryTable:
         return True
 
     cdef bint take_subtree(self, Place* place, Family* family) noexcept nogil:
-        """Add all tokens below a place at once if none of their bytes changes the lexeme state."""
+        """Take all tokens below a place at once if none of their characters changes the lexeme state."""
         cdef Trie* trie = &self.vocabulary.trie
         cdef LoopSet* loops
         cdef uint64_t* below
-        cdef Found token
+        cdef Range taken
         cdef int32_t i
         if trie.nodes[place.node].set_of < 0 or self.table.nodes[place.lex].nullable:
             return False
@@ -196,22 +217,60 @@ cdef class SummaryTable:
             return False
         loops = self.loops_of(place.lex)
         below = &trie.sets[4 * trie.nodes[place.node].set_of]
-        for i in range(4):
-            if below[i] & ~loops.words[i]:
+        for i in range(2):
+            if below[i] & ~loops.words[i] or (family != NULL and below[i] & ~family.single.words[i]):
                 return False
-        token.lex = place.lex
-        token.after = place.after
-        if family != NULL:
-            # One repetition a byte, or the counts would have to be found by walking.
-            for i in range(4):
-                if below[i] & ~family.single.words[i]:
+        if below[2] | below[3]:
+            # Characters of several bytes pass through other states and back; each counts as one.
+            if not trie.nodes[place.node].whole or not self.loops_on_characters(place.lex):
+                return False
+            if family != NULL and not self.loops_on_characters(family.counter):
+                return False
+        taken.low = trie.nodes[place.node].own
+        taken.high = trie.nodes[place.node].high
+        taken.lex = place.lex
+        taken.more = place.count - place.leads if family != NULL else 0
+        self.ranges.push_back(taken)
+        return True
+
+    cdef bint loops_on_characters(self, int32_t lex) noexcept nogil:
+        """Whether every UTF-8 character of two bytes or more leads from a state back to it."""
+        cdef unordered_map[int32_t, uint8_t].iterator known = self.char_loops.find(lex)
+        cdef vector[int32_t] states, following
+        cdef int lead, byte, left
+        cdef size_t i
+        cdef int32_t target
+        if known != self.char_loops.end():
+            return deref(known).second
+        self.char_loops[lex] = 0
+        for lead in range(0xC2, 0xF5):
+            states.assign(1, self.table.derive(lex, <uint8_t>lead, 0))
+            left = 1 if lead < 0xE0 else 2 if lead < 0xF0 else 3
+            while left > 0:
+                left -= 1
+                following.clear()
+                for i in range(states.size()):
+                    if states[i] <= NODE_EPSILON:
+                        return False
+                    for byte in range(0x80, 0xC0):
+                        if (lead == 0xE0 and left == 1 and byte < 0xA0) or (
+                            lead == 0xED and left == 1 and byte >= 0xA0
+                        ):
+                            continue
+                        if (lead == 0xF0 and left == 2 and byte < 0x90) or (
+                            lead == 0xF4 and left == 2 and byte >= 0x90
+                        ):
+                            continue
+                        target = self.table.derive(states[i], <uint8_t>byte, 0)
+                        if following.empty() or following.back() != target:
+                            following.push_back(target)
+                    if following.size() > 64:
+                        return False
+                states.swap(following)
+            for i in range(states.size()):
+                if states[i] != lex:
                     return False
-        for i in range(trie.nodes[place.node].own, trie.nodes[place.node].high):
-            token.token = trie.ids[i]
-            token.count = trie.lengths[i]
-            if family != NULL:
-                token.count += place.count - place.depth
-            self.found.push_back(token)
+        self.char_loops[lex] = 1
         return True
 
     cdef LoopSet* loops_of(self, int32_t lex) noexcept nogil:
@@ -234,9 +293,14 @@ cdef class SummaryTable:
         if not self.walk(lex, NULL):
             return NULL
         summary = self.fresh()
-        tokens.reserve(self.found.size())
         for i in range(self.found.size()):
             tokens.push_back(self.found[i].token)
+        for i in range(self.ranges.size()):
+            tokens.insert(
+                tokens.end(),
+                self.vocabulary.trie.ids.begin() + self.ranges[i].low,
+                self.vocabulary.trie.ids.begin() + self.ranges[i].high,
+            )
         self.set_inner(summary, tokens)
         summary.exits = self.merged_exits()
         return summary
@@ -316,13 +380,8 @@ cdef class SummaryTable:
         cdef Family family
         cdef CountedBase* base
         cdef Summary* summary
-        cdef unordered_map[uint64_t, uint8_t] alive
-        cdef uint64_t key
+        cdef Selection selection
         cdef int32_t sure, most
-        cdef size_t i, first
-        cdef Found found
-        cdef vector[int32_t] more, fewer
-        cdef bint legal
         if not self.family_of(lex, &family) and not self.clipped_family(lex, &family):
             return NULL
         base = self.base_of(&family)
@@ -342,44 +401,90 @@ cdef class SummaryTable:
         summary.exits = base.exits
         summary.least = family.low
         summary.most = family.high if family.high >= 0 and family.part >= 0 else UNBOUNDED
-        if sure >= 0 and base.tokens.size() > SPARSE_LIMIT:
-            summary.bits = self.prefix_bits(base, sure, family.low > 0)
+        if sure >= 0 and base.n_tokens > SPARSE_LIMIT:
+            summary.bits = self.prefix_bits(base, sure, family.low > 0, family.part < 0)
             summary.n_bits = base.n_inside_up_to[sure] if family.low > 0 else base.n_up_to[sure]
         else:
             sure = -1
-        # What the prefix does not settle: tokens in which the repetition is over, if there is a lower bound...
+        # What the prefix does not settle: tokens too close to the upper bound, tokens in which the repetition is
+        # over before the lower one, states that cannot be drawn out to it.
+        selection = self.select(lex, &family, base, sure, most)
+        if selection.more.size() + selection.fewer.size() > SPARSE_LIMIT:
+            self.settle(summary, selection.more, selection.fewer)
+        else:
+            summary.inner = selection.more
+            summary.removed = selection.fewer
+        self.memory_size_bytes += (selection.more.size() + selection.fewer.size()) * sizeof(int32_t)
+        return summary
+
+    cdef Selection select(self, int32_t lex, Family* family, CountedBase* base, int32_t sure, int32_t most) noexcept nogil:
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef Selection selection
+        cdef unordered_map[uint64_t, uint8_t] alive
+        cdef LengthOrder* order
+        cdef Range taken
+        cdef Found found
+        cdef size_t i, last
+        cdef int32_t j, k, where
+        cdef bint again = base.rigid and family.low > 0
         if family.low > 0:
             for i in range(base.ends.size()):
                 if family.low <= base.ends[i].count <= most:
-                    more.push_back(base.ends[i].token)
-        # ... tokens too close to the upper bound, and states that cannot be drawn out to the lower one.
-        first = 0 if base.rigid and family.low > 0 else <size_t>base.start[sure + 1]
-        for i in range(first, <size_t>base.start[most + 1]):
+                    selection.more.push_back(base.ends[i].token)
+        if sure >= base.max_count and not again:
+            return selection
+        # Sorted by count: first those beyond `most`, then the ones in question, then those that are sure.
+        last = base.tokens.size() if again or sure < 0 else <size_t>base.n_above[sure]
+        for i in range(<size_t>base.n_above[most], last):
             found = base.tokens[i]
             if found.after:
                 if family.low == 0 and found.count > sure:
-                    more.push_back(found.token)
+                    selection.more.push_back(found.token)
+            else:
+                self.judge(lex, family, base, sure, found, alive, &selection)
+        # A count is never more than the entry's length, so only the long entries can be in question.
+        order = &self.vocabulary.by_leads if family.part >= 0 else &self.vocabulary.by_length
+        found.after = 0
+        for k in range(n_longer(order, CODE_UNKNOWN if again else sure)):
+            j = order.entries[k]
+            where = range_of(base.ranges, j)
+            if where < 0:
                 continue
-            if found.count <= sure and found.count >= family.low:
-                continue
-            if not base.rigid and (family.high < 0 or found.count + base.margins[found.lex] <= family.high):
-                more.push_back(found.token)
-                continue
-            key = (<uint64_t><uint32_t>found.lex << 32) | <uint32_t>found.count
-            if alive.find(key) == alive.end():
-                alive[key] = self.bounded_alive(lex, found)
-            legal = alive[key]
-            if legal and found.count > sure:
-                more.push_back(found.token)
-            elif not legal and found.count <= sure:
-                fewer.push_back(found.token)
-        if more.size() + fewer.size() > SPARSE_LIMIT:
-            self.settle(summary, more, fewer)
-        else:
-            summary.inner = more
-            summary.removed = fewer
-        self.memory_size_bytes += (more.size() + fewer.size()) * sizeof(int32_t)
-        return summary
+            taken = base.ranges[where]
+            found.count = taken.more + (trie.leads[j] if family.part >= 0 else trie.lengths[j])
+            if found.count <= most and (found.count > sure or again):
+                found.lex = taken.lex
+                found.token = trie.ids[j]
+                self.judge(lex, family, base, sure, found, alive, &selection)
+        return selection
+
+    cdef void judge(
+        self,
+        int32_t lex,
+        Family* family,
+        CountedBase* base,
+        int32_t sure,
+        const Found& found,
+        unordered_map[uint64_t, uint8_t]& alive,
+        Selection* selection,
+    ) noexcept nogil:
+        """Decide one token that the prefix does not settle; equal cases are walked once."""
+        cdef uint64_t key
+        cdef bint legal
+        if found.count <= sure and found.count >= family.low:
+            return
+        if not base.rigid and (family.high < 0 or found.count + base.margins[found.lex] <= family.high):
+            if found.count > sure:
+                selection.more.push_back(found.token)
+            return
+        key = (<uint64_t><uint32_t>found.lex << 32) | <uint32_t>found.count
+        if alive.find(key) == alive.end():
+            alive[key] = self.bounded_alive(lex, found)
+        legal = alive[key]
+        if legal and found.count > sure:
+            selection.more.push_back(found.token)
+        elif not legal and found.count <= sure:
+            selection.fewer.push_back(found.token)
 
     cdef void settle(self, Summary* summary, vector[int32_t]& more, vector[int32_t]& fewer) noexcept nogil:
         """Give a summary a bitmask of its own with these tokens added and removed."""
@@ -477,8 +582,11 @@ cdef class SummaryTable:
         """What a family says with counts; NULL if the lexeme table is full."""
         cdef uint64_t key = (<uint64_t><uint32_t>family.base << 32) | <uint32_t>family.counter
         cdef unordered_map[uint64_t, CountedBase*].iterator known = self.bases.find(key)
+        cdef Trie* trie = &self.vocabulary.trie
         cdef CountedBase* base
         cdef int byte
+        cdef size_t i
+        cdef int32_t j, k
         if known != self.bases.end():
             return deref(known).second
         memset(family.single.words, 0, sizeof(family.single.words))
@@ -489,7 +597,23 @@ cdef class SummaryTable:
             return NULL
         self.base_pool.resize(self.base_pool.size() + 1)
         base = &self.base_pool.back()
-        self.sort_by_count(base)
+        base.tokens = self.found
+        base.ranges = self.ranges
+        base.max_count = 0
+        base.n_tokens = <int64_t>self.found.size()
+        sort(base.ranges.begin(), base.ranges.end(), range_less)
+        for i in range(base.tokens.size()):
+            if base.tokens[i].count > base.max_count:
+                base.max_count = base.tokens[i].count
+            if base.tokens[i].after:
+                base.ends.push_back(base.tokens[i])
+        for i in range(base.ranges.size()):
+            base.n_tokens += base.ranges[i].high - base.ranges[i].low
+            for j in range(base.ranges[i].low, base.ranges[i].high):
+                k = base.ranges[i].more + (trie.leads[j] if family.part >= 0 else trie.lengths[j])
+                if k > base.max_count:
+                    base.max_count = k
+        self.sort_base(base)
         base.up_to.assign(base.max_count + 1, NULL)
         base.inside_up_to.assign(base.max_count + 1, NULL)
         base.n_up_to.assign(base.max_count + 1, 0)
@@ -497,32 +621,29 @@ cdef class SummaryTable:
         base.exits = self.merged_exits()
         if not self.measure(base, family):
             return NULL
-        self.memory_size_bytes += base.tokens.size() * sizeof(Found)
+        self.memory_size_bytes += base.tokens.size() * sizeof(Found) + base.ranges.size() * sizeof(Range)
         self.bases[key] = base
         return base
 
-    cdef void sort_by_count(self, CountedBase* base) noexcept nogil:
-        """Counting sort of `found`."""
+    cdef void sort_base(self, CountedBase* base) noexcept nogil:
+        """Counting sort of the tokens found one by one."""
+        cdef vector[Found] sorted_tokens
+        cdef vector[int32_t] place
         cdef size_t i
         cdef int32_t k
-        cdef vector[int32_t] place
-        base.max_count = 0
-        for i in range(self.found.size()):
-            if self.found[i].count > base.max_count:
-                base.max_count = self.found[i].count
-        base.start.assign(base.max_count + 2, 0)
-        for i in range(self.found.size()):
-            base.start[self.found[i].count + 1] += 1
-        for k in range(base.max_count + 1):
-            base.start[k + 1] += base.start[k]
-        place = base.start
-        base.tokens.resize(self.found.size())
-        for i in range(self.found.size()):
-            k = self.found[i].count
-            base.tokens[place[k]] = self.found[i]
+        base.n_above.assign(base.max_count + 1, 0)
+        for i in range(base.tokens.size()):
+            base.n_above[base.tokens[i].count] += 1
+        place.assign(base.max_count + 1, 0)
+        for k in range(base.max_count - 1, -1, -1):
+            place[k] = place[k + 1] + base.n_above[k + 1]
+        base.n_above = place
+        sorted_tokens.resize(base.tokens.size())
+        for i in range(base.tokens.size()):
+            k = base.tokens[i].count
+            sorted_tokens[place[k]] = base.tokens[i]
             place[k] += 1
-            if self.found[i].after:
-                base.ends.push_back(self.found[i])
+        base.tokens.swap(sorted_tokens)
 
     cdef bint measure(self, CountedBase* base, Family* family) noexcept nogil:
         """How soon the states after all tokens can end, and whether they can be drawn out."""
@@ -533,10 +654,15 @@ cdef class SummaryTable:
         base.rigid = False
         least = self.distance(family.rest)
         previous = CODE_UNKNOWN
-        for i in range(base.tokens.size()):
-            lex = base.tokens[i].lex
+        for i in range(base.tokens.size() + base.ranges.size()):
+            if i < base.tokens.size():
+                if base.tokens[i].after:
+                    continue
+                lex = base.tokens[i].lex
+            else:
+                lex = base.ranges[i - base.tokens.size()].lex
             # Nearly all tokens in a row lead to the same state.
-            if lex == previous or base.tokens[i].after:
+            if lex == previous:
                 continue
             previous = lex
             if base.margins.find(lex) != base.margins.end():
@@ -618,42 +744,65 @@ cdef class SummaryTable:
         self.distances[lex] = result
         return result
 
-    cdef uint32_t* prefix_bits(self, CountedBase* base, int32_t most, bint inside) noexcept nogil:
+    cdef uint32_t* prefix_bits(
+        self, CountedBase* base, int32_t most, bint inside, bint by_bytes
+    ) noexcept nogil:
         """Bitmask of the tokens with at most `most` repetitions; `inside`: only where it is not over.
 
-        Starts from the nearest larger mask that exists and clears what is too long, because the
-        tokens with many repetitions are few.
+        Tokens with many repetitions are few, so unless `most` is small they are cleared from the full mask.
         """
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef LengthOrder* order = &self.vocabulary.by_length if by_bytes else &self.vocabulary.by_leads
         cdef vector[uint32_t*]* masks = &base.inside_up_to if inside else &base.up_to
         cdef vector[int64_t]* sizes = &base.n_inside_up_to if inside else &base.n_up_to
         cdef uint32_t* bits
-        cdef int32_t larger
-        cdef int64_t count = 0
+        cdef int64_t count
         cdef size_t i
-        cdef Found token
+        cdef int32_t j, k, where
         if masks[0][most] != NULL:
             return masks[0][most]
+        if most == base.max_count or n_longer(order, most) > CLEAR_LIMIT:
+            return self.full_prefix(base, most, inside, by_bytes)
         bits = self.new_bits()
-        larger = most + 1
-        while larger <= base.max_count and masks[0][larger] == NULL:
-            larger += 1
-        if larger <= base.max_count:
-            memcpy(bits, masks[0][larger], self.n_words * sizeof(uint32_t))
-            count = sizes[0][larger]
-            i = base.tokens.size()
-            while i > 0 and base.tokens[i - 1].count > most:
-                i -= 1
-                token = base.tokens[i]
-                if token.count <= larger and not (inside and token.after):
-                    bits[token.token >> 5] &= ~(<uint32_t>1 << (token.token & 31))
-                    count -= 1
-        else:
-            for i in range(base.tokens.size()):
-                token = base.tokens[i]
-                if token.count > most:
-                    break
-                if not (inside and token.after):
-                    bits[token.token >> 5] |= <uint32_t>1 << (token.token & 31)
+        memcpy(
+            bits, self.prefix_bits(base, base.max_count, inside, by_bytes), self.n_words * sizeof(uint32_t)
+        )
+        count = sizes[0][base.max_count]
+        for i in range(<size_t>base.n_above[most]):
+            if not (inside and base.tokens[i].after):
+                bits[base.tokens[i].token >> 5] &= ~(<uint32_t>1 << (base.tokens[i].token & 31))
+                count -= 1
+        for k in range(n_longer(order, most)):
+            j = order.entries[k]
+            where = range_of(base.ranges, j)
+            if where >= 0 and base.ranges[where].more + (trie.lengths[j] if by_bytes else trie.leads[j]) > most:
+                bits[trie.ids[j] >> 5] &= ~(<uint32_t>1 << (trie.ids[j] & 31))
+                count -= 1
+        masks[0][most] = bits
+        sizes[0][most] = count
+        return bits
+
+    cdef uint32_t* full_prefix(
+        self, CountedBase* base, int32_t most, bint inside, bint by_bytes
+    ) noexcept nogil:
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef vector[uint32_t*]* masks = &base.inside_up_to if inside else &base.up_to
+        cdef vector[int64_t]* sizes = &base.n_inside_up_to if inside else &base.n_up_to
+        cdef uint32_t* bits = self.new_bits()
+        cdef int64_t count = 0
+        cdef size_t i
+        cdef int32_t j, limit
+        cdef Range taken
+        for i in range(<size_t>base.n_above[most], base.tokens.size()):
+            if not (inside and base.tokens[i].after):
+                bits[base.tokens[i].token >> 5] |= <uint32_t>1 << (base.tokens[i].token & 31)
+                count += 1
+        for i in range(base.ranges.size()):
+            taken = base.ranges[i]
+            limit = most - taken.more
+            for j in range(taken.low, taken.high):
+                if (trie.lengths[j] if by_bytes else trie.leads[j]) <= limit:
+                    bits[trie.ids[j] >> 5] |= <uint32_t>1 << (trie.ids[j] & 31)
                     count += 1
         masks[0][most] = bits
         sizes[0][most] = count

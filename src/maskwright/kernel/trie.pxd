@@ -13,12 +13,24 @@ cdef struct TrieNode:
     int32_t set_of              # index into `sets` of the bytes below; -1: few tokens there, no set
     uint16_t count              # number of children
     uint8_t byte                # byte that leads to the node
+    uint8_t whole               # 1: all tokens below are whole UTF-8 characters from their first byte on
 
 cdef struct Trie:
     vector[TrieNode] nodes
     vector[int32_t] ids         # token ids in order of their bytes
     vector[int32_t] lengths     # bytes of each entry of `ids`
+    vector[int32_t] leads       # of those, bytes that begin a UTF-8 character (all but 0x80 to 0xBF)
     vector[uint64_t] sets       # byte sets, 4 words each
+
+# Entries of `Trie.ids` by a length, the longest first.
+cdef struct LengthOrder:
+    vector[int32_t] entries
+    vector[int32_t] n_above     # for each length the number of entries that are longer; 0 past the end
+
+cdef inline int32_t n_longer(LengthOrder* order, int32_t length) noexcept nogil:
+    if length < 0:
+        return <int32_t>order.entries.size()
+    return order.n_above[length] if length < <int32_t>order.n_above.size() else 0
 
 cdef inline int32_t trie_child(Trie* trie, int32_t node, uint8_t byte) noexcept nogil:
     """Child by byte, or -1. Siblings are sorted: binary search above eight, else a scan."""
@@ -41,10 +53,14 @@ cdef void build_trie(
     Trie* trie, const uint8_t* flat, const int64_t* offsets, const int32_t* ids, int32_t n_tokens
 ) noexcept nogil
 
-cdef void add_byte_sets(Trie* trie) noexcept nogil
+cdef void add_byte_sets(Trie* trie, const uint8_t* flat, const int64_t* offsets) noexcept nogil
+
+cdef void order_by(vector[int32_t]& values, LengthOrder* order) noexcept nogil
 
 cdef class TokenTrie:
     cdef Trie trie
+    cdef LengthOrder by_length          # by bytes
+    cdef LengthOrder by_leads           # by character-beginning bytes
     cdef readonly int32_t vocab_size
     cdef readonly bint byte_complete    # every UTF-8 byte that occurs in a token is a token of its own
     cdef readonly bint spells_utf8      # every byte of UTF-8 text is a token of its own

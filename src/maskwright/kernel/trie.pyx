@@ -60,12 +60,41 @@ cdef void build_trie(
         here += 1
 
 
-cdef void add_byte_sets(Trie* trie) noexcept nogil:
-    """Note which bytes occur below each node that has some tokens there, for skipping whole subtrees."""
+cdef bint is_whole_text(const uint8_t* text, int64_t length, int32_t* leads) noexcept nogil:
+    """Whether bytes are whole UTF-8 characters; counts the bytes that begin one. Lenient about overlong
+    forms and surrogates: no lexeme of characters lets them pass, so it never matters."""
+    cdef int64_t i = 0
+    cdef int32_t missing = 0
+    cdef bint whole = True
+    leads[0] = 0
+    for i in range(length):
+        if 0x80 <= text[i] < 0xC0:
+            whole = whole and missing > 0
+            missing -= 1
+        else:
+            whole = whole and missing == 0
+            leads[0] += 1
+            missing = 0
+            if text[i] >= 0xF0:
+                missing = 3
+            elif text[i] >= 0xE0:
+                missing = 2
+            elif text[i] >= 0xC0:
+                missing = 1
+    return whole and missing == 0
+
+
+cdef void add_byte_sets(Trie* trie, const uint8_t* flat, const int64_t* offsets) noexcept nogil:
+    """Note what occurs below each node that has some tokens there, for taking whole subtrees at once."""
     cdef size_t n_nodes = trie.nodes.size()
     cdef vector[uint64_t] below
+    cdef vector[uint8_t] whole
     cdef size_t node, child
-    cdef int i
+    cdef int32_t i
+    whole.resize(trie.ids.size())
+    trie.leads.assign(trie.ids.size(), 0)
+    for i in range(<int32_t>trie.ids.size()):
+        whole[i] = is_whole_text(&flat[offsets[i]], offsets[i + 1] - offsets[i], &trie.leads[i])
     below.assign(4 * n_nodes, 0)
     # Children have higher numbers than their parents.
     node = n_nodes
@@ -75,10 +104,36 @@ cdef void add_byte_sets(Trie* trie) noexcept nogil:
             for i in range(4):
                 below[4 * node + i] |= below[4 * child + i]
             below[4 * node + (trie.nodes[child].byte >> 6)] |= <uint64_t>1 << (trie.nodes[child].byte & 63)
+        trie.nodes[node].whole = 1
+        for i in range(trie.nodes[node].own, trie.nodes[node].high):
+            if not whole[i]:
+                trie.nodes[node].whole = 0
+                break
         if trie.nodes[node].high - trie.nodes[node].own >= MIN_SET_TOKENS:
             trie.nodes[node].set_of = <int32_t>(trie.sets.size() >> 2)
             for i in range(4):
                 trie.sets.push_back(below[4 * node + i])
+
+
+cdef void order_by(vector[int32_t]& values, LengthOrder* order) noexcept nogil:
+    """Counting sort of entries by their value, largest first."""
+    cdef size_t i
+    cdef int32_t largest = 0, value
+    cdef vector[int32_t] place
+    for i in range(values.size()):
+        largest = max(largest, values[i])
+    order.n_above.assign(largest + 1, 0)
+    for i in range(values.size()):
+        order.n_above[values[i]] += 1
+    # From counts of each value to counts of all larger ones.
+    place.assign(largest + 1, 0)
+    for value in range(largest - 1, -1, -1):
+        place[value] = place[value + 1] + order.n_above[value + 1]
+    order.n_above = place
+    order.entries.resize(values.size())
+    for i in range(values.size()):
+        order.entries[place[values[i]]] = <int32_t>i
+        place[values[i]] += 1
 
 
 cdef class TokenTrie:
@@ -101,7 +156,10 @@ cdef class TokenTrie:
             build_trie(&self.trie, &flat[0] if flat.shape[0] else NULL, &offsets[0], &ids[0], n_tokens)
         else:
             build_trie(&self.trie, NULL, NULL, NULL, 0)
-        add_byte_sets(&self.trie)
+        if n_tokens:
+            add_byte_sets(&self.trie, &flat[0], &offsets[0])
+            order_by(self.trie.lengths, &self.by_length)
+            order_by(self.trie.leads, &self.by_leads)
         self.vocab_size = vocab_size
         self.is_text.assign(vocab_size, 0)
         self.offsets.assign(2 * vocab_size, 0)
