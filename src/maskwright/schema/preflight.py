@@ -6,8 +6,8 @@ targets of local references. The pass makes no nodes and is a table look-up per 
 only part of compiling that grows with the size of the document. A plain schema is only glanced at; the
 pass that knows where it is runs when the glance meets anything unusual.
 
-What can only be judged together with other keywords is not decided here; schemas that have such
-keywords are marked `is_risky`, and the builder then expands what they reach right away.
+What can only be judged together with other keywords is not decided here; schemas with keywords that can
+split into too many cases, or cannot always be enforced, are marked `is_risky`, and the builder then expands what they reach right away.
 """
 
 from __future__ import annotations
@@ -169,7 +169,6 @@ def _map(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: st
 
 def _patterns(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
     _map(found, stack, path, keyword, value)
-    found.is_risky = True
     for pattern in value:
         _check_pattern(found, pattern, path, keyword)
 
@@ -190,7 +189,7 @@ def _dependencies(
 def _list(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
     if not isinstance(value, list) or (not value and keyword != "prefixItems"):
         raise _error(path, keyword, f"{keyword} must be a non-empty list of schemas")
-    if keyword != "anyOf":
+    if keyword == "oneOf":
         found.is_risky = True
     for index, inner in enumerate(value):
         stack.append((inner, (path, keyword, index)))
@@ -224,7 +223,7 @@ def _type(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: s
 
 
 def _count(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
-    if keyword == "minProperties":
+    if keyword == "minProperties" and value != 0 and value != 1:
         found.is_risky = True
     if value.__class__ is int and value >= 0:
         return
@@ -311,10 +310,10 @@ _LOOKS: Final[dict[str, Look]] = {
     "patternProperties": _patterns,
     **dict.fromkeys(["dependencies", "dependentRequired"], _dependencies),
     **dict.fromkeys(["allOf", "anyOf", "oneOf", "prefixItems"], _list),
-    **dict.fromkeys(["additionalProperties", "additionalItems", "then", "else"], _one),
     **dict.fromkeys(
-        ["not", "if", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties"], _risky_one
+        ["additionalProperties", "additionalItems", "then", "else", "contains", "propertyNames"], _one
     ),
+    **dict.fromkeys(["not", "if", "unevaluatedItems", "unevaluatedProperties"], _risky_one),
     "items": _items,
     "type": _type,
     **dict.fromkeys(
