@@ -136,6 +136,7 @@ cdef class SummaryTable:
     cdef Exits* merged_exits(self) noexcept nogil
     cdef bint family_of(self, int32_t lex, Family* family) noexcept nogil
     cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil
+    cdef bint is_wide(self, int32_t lex) noexcept nogil
     cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil
     cdef CountedBase* base_of(self, Family* family) noexcept nogil
     cdef void sort_base(self, CountedBase* base) noexcept nogil

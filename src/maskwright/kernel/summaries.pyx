@@ -43,6 +43,8 @@ from .trie cimport LengthOrder, build_trie, n_longer, trie_child
 
 # Trie nodes that a difference may visit before it is walked like any other state.
 cdef int32_t DIFFERENCE_LIMIT = 8192
+# A lexeme that more bytes than this may start is worth more than walking it.
+cdef int32_t WIDE_FROM = 16
 # Long tokens that are cleared from a full mask one by one rather than building the mask anew.
 cdef int32_t CLEAR_LIMIT = 16_384
 # Lexeme states that the search for a shortest string may look at.
@@ -115,9 +117,12 @@ cdef class SummaryTable:
         if <size_t>lex >= self.by_node.size():
             self.by_node.resize(self.table.nodes.size() + 64, NULL)
         if self.by_node[lex] == NULL:
-            summary = self.counted(lex)
-            if summary == NULL:
-                summary = self.difference(lex)
+            summary = NULL
+            # One byte to start with: nothing is quicker than walking it.
+            if self.table.nodes[lex].op != OP_LITERAL:
+                summary = self.counted(lex)
+                if summary == NULL:
+                    summary = self.difference(lex)
             if summary == NULL:
                 summary = self.plain(lex)
             # Making one summary may have made others and moved the vector.
@@ -552,7 +557,10 @@ cdef class SummaryTable:
     cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil:
         """Any other lexeme with distant bounds, as `byte{0,bound}` of its clipped form: what is counted
         is bytes."""
-        cdef Clipped clipped = self.clipper.clip(lex, 0)
+        cdef Clipped clipped
+        if not self.is_wide(lex):
+            return False
+        clipped = self.clipper.clip(lex, 0)
         if clipped.node < 0 or clipped.node == lex:
             return False
         family.part = -1
@@ -562,6 +570,17 @@ cdef class SummaryTable:
         family.base = clipped.node
         family.counter = NODE_EMPTY
         return True
+
+    cdef bint is_wide(self, int32_t lex) noexcept nogil:
+        """Whether more than a handful of bytes may start the lexeme."""
+        cdef int32_t n_alive = 0
+        cdef int byte
+        for byte in range(256):
+            if self.table.derive(lex, <uint8_t>byte, 0) > NODE_EMPTY:
+                n_alive += 1
+                if n_alive > WIDE_FROM:
+                    return True
+        return False
 
     cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil:
         """`part{low,high} rest` with a bound, taken apart."""
