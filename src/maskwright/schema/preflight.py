@@ -7,7 +7,8 @@ only part of compiling that grows with the size of the document. A plain schema 
 pass that knows where it is runs when the glance meets anything unusual.
 
 What can only be judged together with other keywords is not decided here; schemas with keywords that can
-split into too many cases, or cannot always be enforced, are marked `is_risky`, and the builder then expands what they reach right away.
+split into too many cases, or cannot always be enforced, are marked `is_risky`, and the builder then
+expands what they reach right away.
 """
 
 from __future__ import annotations
