@@ -5,6 +5,8 @@ step it says which tokens may legally come next. See the README for a first prog
 `docs/architecture.md` for how it works.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
@@ -29,12 +31,16 @@ from .grammar import Grammar
 from .matcher import BatchGrammarMatcher, GrammarMatcher
 from .vocabulary import TokenizerInfo, VocabType
 
+if TYPE_CHECKING:
+    from .generator import Generator
+
 __version__ = "0.1.0"
 
 __all__ = [
     "BatchGrammarMatcher",
     "BitmaskError",
     "CompiledGrammar",
+    "Generator",
     "Grammar",
     "GrammarCompiler",
     "GrammarError",
@@ -55,3 +61,12 @@ __all__ = [
     "get_bitmask_shape",
     "reset_token_bitmask",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`Generator` is for scripts and brings what servers do not need: it is loaded when it is asked for."""
+    if name == "Generator":
+        from .generator import Generator
+
+        return Generator
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import shutil
 import tempfile
 import warnings
@@ -53,7 +52,12 @@ def transformers_pair() -> tuple[Any, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the partners' own, while they load
         tokenizer = transformers.AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
-        model = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name)
+        # Weights that stay packed are unpacked anew for every token, and cannot be saved for other engines.
+        packing = getattr(transformers, "GgufConfig", None)
+        options = {} if packing is None else {"quantization_config": packing(dequantize=True)}
+        model = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, **options)
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
     return model.eval(), tokenizer
 
 
@@ -67,9 +71,6 @@ def mlx_pair() -> tuple[Any, Any]:
     try:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        config = json.loads((folder / "config.json").read_text())
-        config.setdefault("rope_theta", config.get("rope_parameters", {}).get("rope_theta", 100000.0))
-        (folder / "config.json").write_text(json.dumps(config))
         return mlx_lm.load(str(folder))[:2]
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,203 @@
+"""`Generator`: ask a model for an object and get the object.
+
+    generate = maskwright.Generator(model, Person)
+    person = generate("Who wrote Faust?")
+
+The model is what its engine made (see `models`), the type is what the answer must be (see `outputs`).
+The engine's own loop runs; nothing here decodes tokens one by one where the engine can do it faster.
+Every answer is checked against its grammar before it is parsed, whichever engine masked it: an
+answer that was cut off is an `OutputError`, never half an object.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, overload
+
+from ..compiler import GrammarCompiler
+from ..errors import MaskwrightError
+from ..matcher import GrammarMatcher
+from .models import Chat, Settings, open_model
+from .outputs import Output, read_output
+
+__all__ = ["Generator", "OutputError", "Progress"]
+
+_T = TypeVar("_T")
+
+
+class OutputError(MaskwrightError):
+    """An answer is not complete, or the type refuses what its schema allows.
+
+    Attributes:
+        text: The answer as far as it came.
+    """
+
+    def __init__(self, message: str, *, text: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(Generic[_T]):
+    """One step of a streamed answer.
+
+    Attributes:
+        delta: The text that is new.
+        text: The answer so far.
+        partial: For JSON answers, what can be read of it so far as plain Python values, None before there is
+            anything; strings that are not complete are as long as they are. None for other answers.
+        value: The answer as an object, at the last step; None before.
+        finished: Whether this is the last step.
+    """
+
+    delta: str
+    text: str
+    partial: Any = None
+    value: _T | None = None
+    finished: bool = False
+
+
+class Generator(Generic[_T]):
+    """Makes a model answer with objects of one type.
+
+    Args:
+        model: A transformers ``(model, tokenizer)`` pair, a `llama_cpp.Llama` or a `vllm.LLM`.
+        output_type: A pydantic model, dataclass, TypedDict or any other type that pydantic knows; a
+            `Literal` or `Enum` (the answer is the bare text of a member); a compiled regular expression
+            (`re.compile`); a JSON Schema as a dict; or a `Grammar`.
+        describe: Whether to say in the prompt what is asked for: the model never sees the grammar.
+        compiler: To share compiled grammars; by default one for the model's vocabulary.
+        **schema_options: For JSON answers, as for `GrammarCompiler.compile_json_schema`.
+
+    Raises:
+        TypeError: The model or the type is of no known kind.
+        GrammarError: The type's grammar is malformed or cannot be enforced.
+        VocabularyError: The model's vocabulary cannot be read.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        output_type: type[_T] | Any,
+        *,
+        describe: bool = True,
+        compiler: GrammarCompiler | None = None,
+        **schema_options: Any,
+    ) -> None:
+        self._output: Output = read_output(output_type, schema_options)
+        self._model = open_model(model)
+        self._compiler = compiler or GrammarCompiler(self._model.info)
+        self._compiled = self._output.compile(self._compiler)
+        self._describe = describe
+
+    @overload
+    def __call__(self, prompt: str | Chat, **options: Any) -> _T: ...
+
+    @overload
+    def __call__(self, prompt: Sequence[str] | Sequence[Chat], **options: Any) -> list[_T]: ...
+
+    def __call__(
+        self,
+        prompt: str | Chat | Sequence[str] | Sequence[Chat],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        seed: int | None = None,
+        return_exceptions: bool = False,
+        **engine_options: Any,
+    ) -> _T | list[_T]:
+        """The answer to a prompt, or the answers to several in the same order.
+
+        Args:
+            prompt: A text; a chat (messages with ``role`` and ``content``); or a list of either, which
+                the engine answers as one batch where it can.
+            max_tokens: Where to stop an answer that is not complete by then.
+            temperature: 0 for the best legal token always; 1 for the model's own distribution.
+            seed: Makes sampled answers repeatable.
+            return_exceptions: For a list: put an `OutputError` in the place of an answer that failed
+                instead of raising it.
+            **engine_options: For the engine: keywords of transformers' `generate`, of
+                `Llama.generate`, or of vLLM's `SamplingParams`.
+
+        Raises:
+            OutputError: An answer is not complete, or the type refuses it.
+        """
+        single = _is_single(prompt)
+        prompts = [prompt] if single else list(prompt)
+        settings = Settings(max_tokens, temperature, seed, engine_options)
+        chats = [self._chat(each) for each in prompts]
+        answers: list[Any] = []
+        for tokens in self._model.answer_all(chats, self._output.request, self._compiled, settings):
+            try:
+                answers.append(self._read(self._text(tokens)))
+            except OutputError as error:
+                if single or not return_exceptions:
+                    raise
+                answers.append(error)
+        return answers[0] if single else answers
+
+    def stream(
+        self,
+        prompt: str | Chat,
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        seed: int | None = None,
+        **engine_options: Any,
+    ) -> Iterator[Progress[_T]]:
+        """The answer while it is being written. The last step has the object.
+
+        Closing the iterator early stops the engine. Arguments and errors as for a call.
+        """
+        settings = Settings(max_tokens, temperature, seed, engine_options)
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a character may span tokens
+        vocabulary = self._model.info.decoded_vocab
+        stops = set(self._model.info.stop_token_ids)
+        text = ""
+        tokens = self._model.answer(self._chat(prompt), self._output.request, self._compiled, settings)
+        for token in tokens:
+            if token in stops:
+                break
+            delta = decoder.decode(vocabulary[token])
+            if delta:
+                text += delta
+                yield Progress(delta, text, self._output.partial(text))
+        delta = decoder.decode(b"", final=True)
+        text += delta
+        yield Progress(delta, text, self._output.partial(text), self._read(text), finished=True)
+
+    def _chat(self, prompt: Any) -> list[dict[str, str]]:
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+        if not self._describe or not self._output.words or not messages:
+            return messages
+        last = messages[-1]
+        return [*messages[:-1], {**last, "content": f"{last['content']}\n\n{self._output.words}"}]
+
+    def _text(self, tokens: Sequence[int]) -> str:
+        stops = set(self._model.info.stop_token_ids)
+        end = next((place for place, token in enumerate(tokens) if token in stops), len(tokens))
+        vocabulary = self._model.info.decoded_vocab
+        return b"".join(vocabulary[token] for token in tokens[:end]).decode(errors="replace")
+
+    def _read(self, text: str) -> Any:
+        matcher = GrammarMatcher(self._compiled)
+        if not matcher.accept_string(text):
+            raise OutputError(
+                "the answer does not match its grammar: it was cut inside a character, or the engine did "
+                "not use the grammar",
+                text=text,
+                hint="raise max_tokens; for vLLM, look at the backend of structured outputs",
+            )
+        if not matcher.is_completed():
+            raise OutputError("the answer is not complete", text=text, hint="raise max_tokens")
+        try:
+            return self._output.parse(text)
+        except ValueError as error:  # pydantic's validation error is one
+            raise OutputError(f"the type refuses the answer: {error}", text=text) from error
+
+
+def _is_single(prompt: Any) -> bool:
+    """Whether a prompt is one text or one chat, and not a list of them."""
+    return isinstance(prompt, str) or (bool(prompt) and isinstance(prompt[0], dict))

@@ -1,0 +1,234 @@
+"""`Generator`: every kind of type on a model that rolls dice, then real models of each engine."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+import re
+import subprocess
+import sys
+from typing import Any, Literal
+
+import pytest
+
+import maskwright
+from maskwright import Generator, Grammar, GrammarError, RegexError, SchemaError
+from maskwright.generator import OutputError, Progress
+from maskwright.generator.outputs import read_output
+from tests.engines.smollm2 import llama, transformers_pair
+
+pydantic = pytest.importorskip("pydantic")
+typing_extensions = pytest.importorskip("typing_extensions")  # pydantic wants its TypedDict below 3.12
+
+
+class Person(pydantic.BaseModel):
+    name: str = pydantic.Field(max_length=12, description="First name")
+    age: int = pydantic.Field(ge=0, le=120)
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: Literal[1, 2]
+
+
+class Row(typing_extensions.TypedDict):
+    ok: bool
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 10
+
+
+@pytest.fixture(params=["llama.cpp", "transformers"])
+def model(request: pytest.FixtureRequest) -> Any:
+    return llama() if request.param == "llama.cpp" else transformers_pair()
+
+
+# ---- types, without a model ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output_type", "text", "value"),
+    [
+        (Person, '{"name": "Ann", "age": 30}', Person(name="Ann", age=30)),
+        (Point, '{"x": 3, "y": 2}', Point(3, 2)),
+        (Row, '{"ok": true}', {"ok": True}),
+        (list[int], "[1, 2]", [1, 2]),
+        (int | None, "null", None),
+        (bool, "true", True),
+        ({"enum": ["a", 1]}, "1", 1),
+        (Color, "blue", Color.BLUE),
+        (Level, "10", Level.HIGH),
+        (Literal["yes", "no"], "no", "no"),
+        (Literal["a", 7], "7", 7),
+        (re.compile("a+|b", re.IGNORECASE), "AaA", "AaA"),
+        (re.compile(r"(?P<year>\d{4})-\d\d"), "2026-11", "2026-11"),
+        (Grammar.from_ebnf('root ::= "x"+'), "xx", "xx"),
+    ],
+)
+def test_types_compile_and_parse(output_type: Any, text: str, value: Any) -> None:
+    output = read_output(output_type, {})
+    compiler = maskwright.GrammarCompiler(
+        maskwright.TokenizerInfo([bytes([byte]) for byte in range(256)] + ["</s>"])
+    )
+    matcher = maskwright.GrammarMatcher(output.compile(compiler))
+    assert matcher.accept_string(text)
+    assert matcher.is_completed()
+    parsed = output.parse(text)
+    assert parsed == value
+    assert type(parsed) is type(value)
+
+
+def test_what_engines_with_requests_of_their_own_are_asked() -> None:
+    assert read_output(Row, {}).request()["json"]["required"] == ["ok"]
+    assert read_output(Color, {}).request() == {"choice": ["red", "blue"]}
+    assert read_output(re.compile("a"), {}).request() == {"regex": "a"}
+    assert "a" in read_output(re.compile("a", re.IGNORECASE), {}).request()["grammar"]
+    assert "root" in read_output(Grammar.from_ebnf('root ::= "x"'), {}).request()["grammar"]
+
+
+def test_words_for_the_prompt() -> None:
+    assert "First name" in read_output(Person, {}).words
+    assert "red, blue" in read_output(Color, {}).words
+    assert "a{3}" in read_output(re.compile("a{3}"), {}).words
+    assert read_output(Grammar.from_ebnf('root ::= "x"'), {}).words == ""
+
+
+@pytest.mark.parametrize(
+    ("output_type", "error", "words"),
+    [
+        ("a+", TypeError, "re.compile"),
+        (None, TypeError, "no output type"),
+        (object(), TypeError, "pydantic"),
+        (re.compile(b"a"), TypeError, "bytes"),
+        (re.compile("a", re.ASCII), RegexError, "ASCII"),
+        (re.compile(r"(a)\1"), RegexError, "back"),
+        (Literal["1", 1], GrammarError, "same text"),
+        (Literal[""], GrammarError, "none"),
+        ({"type": "integer", "minimum": 2, "maximum": 1}, SchemaError, "#"),
+    ],
+)
+def test_types_that_are_refused(output_type: Any, error: type[Exception], words: str) -> None:
+    compiler = maskwright.GrammarCompiler(maskwright.TokenizerInfo(["a", "</s>"]))
+    with pytest.raises(error, match=words):
+        read_output(output_type, {}).compile(compiler)
+
+
+def test_schema_options_are_for_json() -> None:
+    with pytest.raises(TypeError, match="any_order"):
+        read_output(Color, {"any_order": True})
+    output = read_output(Point, {"any_order": True})
+    compiler = maskwright.GrammarCompiler(
+        maskwright.TokenizerInfo([bytes([byte]) for byte in range(256)] + ["</s>"])
+    )
+    assert maskwright.GrammarMatcher(output.compile(compiler)).accept_string('{"y": 1, "x": 2}')
+
+
+def test_partial_values() -> None:
+    partial = read_output(Person, {}).partial
+    assert partial("") is None
+    assert partial('{"name": "An') == {"name": "An"}
+    assert partial('{"name": "Ann", "age": 3') in ({"name": "Ann"}, {"name": "Ann", "age": 3})
+    assert read_output(Color, {}).partial("re") is None
+
+
+def test_no_model() -> None:
+    with pytest.raises(TypeError, match="is no model"):
+        Generator("gpt", Color)
+
+
+def test_the_library_does_not_load_it_until_it_is_asked_for() -> None:
+    program = (
+        "import sys, maskwright; assert 'maskwright.generator' not in sys.modules; maskwright.Generator; "
+        "assert not {'torch', 'transformers', 'pydantic', 'llama_cpp', 'vllm'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    with pytest.raises(AttributeError, match="Generatr"):
+        maskwright.Generatr  # noqa: B018
+
+
+# ---- real models ---------------------------------------------------------------------------------
+
+
+def test_an_object(model: Any) -> None:
+    person = Generator(model, Person)("Ann is 30 years old.", max_tokens=80)
+    assert isinstance(person, Person)
+
+
+def test_a_batch_in_order_and_a_chat(model: Any) -> None:
+    generate = Generator(model, Color)
+    chat = [{"role": "system", "content": "You like red."}, {"role": "user", "content": "Which color?"}]
+    one = generate(chat)
+    assert isinstance(one, Color)
+    answers = generate(["What color is the sky?", "And blood?"])
+    assert [type(answer) for answer in answers] == [Color, Color]
+    assert answers == [generate("What color is the sky?"), generate("And blood?")]
+    assert generate([]) == []
+
+
+def test_sampling_is_repeatable(model: Any) -> None:
+    generate = Generator(model, re.compile("[a-z]{12}"), describe=False)
+    first, again, other = (generate("Letters:", temperature=1.5, seed=seed) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_streaming(model: Any) -> None:
+    steps: list[Progress[Person]] = list(
+        Generator(model, Person).stream("Ann is 30 years old.", max_tokens=80)
+    )
+    assert len(steps) > 5
+    assert all(step.value is None and not step.finished for step in steps[:-1])
+    assert "".join(step.delta for step in steps) == steps[-1].text
+    assert steps[-1].finished
+    assert steps[-1].value == Person.model_validate_json(steps[-1].text)
+    assert steps[-1].partial == json.loads(steps[-1].text)
+    assert any(step.partial and "age" not in step.partial for step in steps)
+
+
+def test_closing_a_stream_stops_the_engine(model: Any) -> None:
+    generate = Generator(model, re.compile("[a-z ]{300}"))
+    steps = generate.stream("Go.", max_tokens=400)
+    next(steps)
+    steps.close()
+    assert Generator(model, Color)("Which color?") in Color
+
+
+def test_answers_that_are_cut_off(model: Any) -> None:
+    generate = Generator(model, Person)
+    with pytest.raises(OutputError, match="not complete") as caught:
+        generate("Ann is 30.", max_tokens=4)
+    assert caught.value.text.startswith("{")
+    assert "max_tokens" in str(caught.value)
+    with pytest.raises(OutputError):
+        generate(["Ann is 30."], max_tokens=4)
+    (error,) = generate(["Ann is 30."], max_tokens=4, return_exceptions=True)
+    assert isinstance(error, OutputError)
+    with pytest.raises(OutputError):
+        list(generate.stream("Ann is 30.", max_tokens=4))
+
+
+def test_a_type_that_refuses_what_its_schema_allows(model: Any) -> None:
+    class Picky(pydantic.BaseModel):
+        n: Literal[3]
+
+        @pydantic.field_validator("n")
+        @classmethod
+        def never(cls, n: int) -> int:
+            raise ValueError("never good enough")
+
+    with pytest.raises(OutputError, match="never good enough"):
+        Generator(model, Picky)("Go.")
+
+
+def test_options_of_the_engine() -> None:
+    answer = Generator(transformers_pair(), Person)("Ann is 30 years old.", num_beams=2, max_tokens=60)
+    assert isinstance(answer, Person)
+    assert Generator(llama(), Color)("Which?", top_k=5) in Color
