@@ -874,7 +874,7 @@ cdef class SummaryTable:
     # ---- differences -----------------------------------------------------------------------------
 
     cdef Summary* difference(self, int32_t lex) noexcept nogil:
-        """Summary of `keep and not drop` from that of `keep`; NULL if the lexeme is not of that kind, or
+        """Summary of `(keep and not drop) rest` from that of `keep rest`; NULL if the lexeme is not of that kind, or
         differs from `keep` in too many places, or `keep` may end and also go on."""
         cdef Trie* trie = &self.vocabulary.trie
         cdef Node node = self.table.nodes[lex]
@@ -883,8 +883,12 @@ cdef class SummaryTable:
         cdef Place place, deeper
         cdef Summary* plain
         cdef Summary* summary
-        cdef int32_t i, keep, child, part, both, visited = 0
+        cdef int32_t i, keep, rest, child, part, both, visited = 0
         cdef size_t j
+        rest = NODE_EPSILON
+        if node.op == OP_CONCAT:
+            rest = node.b
+            node = self.table.nodes[node.a]
         if node.op != OP_AND:
             return NULL
         for i in range(node.b):
@@ -892,7 +896,7 @@ cdef class SummaryTable:
                 kept.push_back(self.table.lists[node.a + i])
         if kept.empty() or <int32_t>kept.size() == node.b:
             return NULL
-        keep = self.table.and_of(kept)
+        keep = self.table.concat(self.table.and_of(kept), rest)
         if keep < 0:
             return NULL
         plain = self.of(keep)
