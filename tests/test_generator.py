@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -17,6 +18,8 @@ from maskwright import Generator, Grammar, GrammarError, RegexError, SchemaError
 from maskwright.generator import OutputError, Progress
 from maskwright.generator.outputs import read_output
 from tests.engines.smollm2 import llama, transformers_pair
+
+ROOT = Path(__file__).parents[1]
 
 pydantic = pytest.importorskip("pydantic")
 typing_extensions = pytest.importorskip("typing_extensions")  # pydantic wants its TypedDict below 3.12
@@ -232,3 +235,25 @@ def test_options_of_the_engine() -> None:
     answer = Generator(transformers_pair(), Person)("Ann is 30 years old.", num_beams=2, max_tokens=60)
     assert isinstance(answer, Person)
     assert Generator(llama(), Color)("Which?", top_k=5) in Color
+
+
+def test_vllm() -> None:
+    from tests.engines import vllm_here
+
+    reason = vllm_here.reason_to_skip()
+    if reason is not None:
+        pytest.skip(reason)
+    script = ROOT / "tests" / "engines" / "vllm_generator.py"
+    command = [sys.executable, str(script), vllm_here.model_folder()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+    assert lines, done.stderr[-6000:]
+    result = json.loads(lines[0].removeprefix("RESULT "))
+    people = [*result["batch"], result["after a closed stream"]]
+    assert all(set(person) == {"name", "age"} for person in people)
+    assert result["after a closed stream"] == result["batch"][1]
+    assert result["choice"] in ("yes", "no")
+    assert re.fullmatch("[a-fA-F]{6}", result["pattern"])
+    assert result["stream"][-1][2] == result["batch"][0]
+    assert json.loads("".join(delta for delta, _, _ in result["stream"])) == result["batch"][0]
+    assert "not complete" in result["cut off"]

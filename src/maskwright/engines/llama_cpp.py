@@ -10,7 +10,7 @@ then sampled unmasked. So a failure here leaves nothing but stop tokens, and is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -111,7 +111,7 @@ def generate_tokens(
     temperature: float = 0.0,
     seed: int | None = None,
     **options: Any,
-) -> Iterator[int]:
+) -> Generator[int, None, None]:
     """The tokens of an answer as they come, the stop token included.
 
     Args:

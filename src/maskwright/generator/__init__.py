@@ -12,6 +12,7 @@ answer that was cut off is an `OutputError`, never half an object.
 from __future__ import annotations
 
 import codecs
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
@@ -157,13 +158,14 @@ class Generator(Generic[_T]):
         stops = set(self._model.info.stop_token_ids)
         text = ""
         tokens = self._model.answer(self._chat(prompt), self._output.request, self._compiled, settings)
-        for token in tokens:
-            if token in stops:
-                break
-            delta = decoder.decode(vocabulary[token])
-            if delta:
-                text += delta
-                yield Progress(delta, text, self._output.partial(text))
+        with contextlib.closing(tokens):
+            for token in tokens:
+                if token in stops:
+                    break
+                delta = decoder.decode(vocabulary[token])
+                if delta:
+                    text += delta
+                    yield Progress(delta, text, self._output.partial(text))
         delta = decoder.decode(b"", final=True)
         text += delta
         yield Progress(delta, text, self._output.partial(text), self._read(text), finished=True)

@@ -9,7 +9,7 @@ import contextlib
 import queue
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,6 +22,9 @@ __all__ = ["Chat", "Model", "Settings", "open_model"]
 
 #: Messages with ``role`` and ``content``.
 Chat = Sequence[dict[str, str]]
+
+#: Token ids as they come. Closing it stops the engine.
+Tokens = Generator[int, None, None]
 
 #: Makes the keywords of vLLM's `StructuredOutputsParams`.
 Request = Callable[[], dict[str, Any]]
@@ -47,10 +50,8 @@ class Model(Protocol):
     ) -> list[list[int]]:
         """The tokens of an answer to each chat."""
 
-    def answer(
-        self, chat: Chat, request: Request, grammar: CompiledGrammar, settings: Settings
-    ) -> Iterator[int]:
-        """The tokens of an answer as they come. Closing the iterator stops the engine."""
+    def answer(self, chat: Chat, request: Request, grammar: CompiledGrammar, settings: Settings) -> Tokens:
+        """The tokens of an answer as they come."""
 
 
 def open_model(model: Any) -> Model:
@@ -94,9 +95,7 @@ class LlamaCppModel:
     ) -> list[list[int]]:
         return [list(self.answer(chat, request, grammar, settings)) for chat in chats]
 
-    def answer(
-        self, chat: Chat, request: Request, grammar: CompiledGrammar, settings: Settings
-    ) -> Iterator[int]:
+    def answer(self, chat: Chat, request: Request, grammar: CompiledGrammar, settings: Settings) -> Tokens:
         from ..engines.llama_cpp import MaskLogitsProcessor, encode_chat, generate_tokens
 
         return generate_tokens(
@@ -130,9 +129,7 @@ class TransformersModel:
         answers: list[list[int]] = output[:, inputs["input_ids"].shape[1] :].tolist()
         return answers
 
-    def answer(
-        self, chat: Chat, request: Request, grammar: CompiledGrammar, settings: Settings
-    ) -> Iterator[int]:
+    def answer(self, chat: Chat, request: Request, grammar: CompiledGrammar, settings: Settings) -> Tokens:
         import torch
         from transformers import StoppingCriteriaList
 
@@ -237,21 +234,19 @@ class VllmModel:
         results = self._llm.generate(prompts, self._sampling(request, settings), use_tqdm=False)
         return [list(result.outputs[0].token_ids) for result in results]
 
-    def answer(
-        self, chat: Chat, request: Request, grammar: CompiledGrammar, settings: Settings
-    ) -> Iterator[int]:
+    def answer(self, chat: Chat, request: Request, grammar: CompiledGrammar, settings: Settings) -> Tokens:
         engine = self._llm.llm_engine
         prompt = {"prompt_token_ids": _encode(self._tokenizer, chat)}
-        request_id = engine.add_request(
-            f"maskwright-{uuid.uuid4().hex}", prompt, self._sampling(request, settings)
-        )
+        # What `add_request` returns is another, internal id; `abort_request` wants this one.
+        request_id = f"maskwright-{uuid.uuid4().hex}"
+        engine.add_request(request_id, prompt, self._sampling(request, settings))
         n_seen, finished = 0, False
         try:
             while not finished and engine.has_unfinished_requests():
                 for result in engine.step():
-                    tokens = list(result.outputs[0].token_ids)
-                    yield from tokens[n_seen:]
-                    n_seen, finished = len(tokens), result.finished
+                    new = list(result.outputs[0].token_ids)[n_seen:]
+                    n_seen, finished = n_seen + len(new), result.finished
+                    yield from new
         finally:
             if not finished:
                 engine.abort_request([request_id])
