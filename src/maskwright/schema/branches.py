@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import LimitExceeded
+from .groups import Clause, Literal
 from .values import ANY, OBJECT, json_key, type_bit
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from .nodes import Node
     from .options import SchemaOptions
     from .report import Report
+
+#: A place that splits more often keeps choices among single properties as clauses.
+SPLITS_BEFORE_CLAUSES = 256
 
 __all__ = [
     "AnyOf",
@@ -287,8 +291,21 @@ class Expander:
 
     def expand_tasks(self, tasks: list[Task], base: Branch | None = None) -> list[Branch]:
         """The branches of a conjunction of tasks, on top of a branch."""
+        found = self._expand_with(tasks, base, keep_clauses=False)
+        if found is None:
+            found = self._expand_with(tasks, base, keep_clauses=True)
+        assert found is not None
+        self.report.n_branches += len(found)
+        return found
+
+    def _expand_with(
+        self, tasks: list[Task], base: Branch | None, *, keep_clauses: bool
+    ) -> list[Branch] | None:
+        """The branches; None if there are so many splits that clauses should be kept."""
         results: list[Branch] = []
-        stack: list[tuple[Branch, list[Task]]] = [(base.copy() if base is not None else Branch(), tasks)]
+        stack: list[tuple[Branch, list[Task]]] = [
+            (base.copy() if base is not None else Branch(), list(tasks))
+        ]
         n_splits = 0
         while stack:
             branch, agenda = stack.pop()
@@ -303,17 +320,20 @@ class Expander:
                     break
             if not branch.types:
                 continue
+            if keep_clauses and branch.types == OBJECT:
+                _keep_clauses(branch)
             if not branch.choices:
                 results.append(branch)
                 continue
             choice = min(branch.choices, key=lambda c: len(c.alternatives))
             branch.choices = tuple(c for c in branch.choices if c is not choice)
             n_splits += len(choice.alternatives)
+            if not keep_clauses and n_splits > min(SPLITS_BEFORE_CLAUSES, self.options.max_branches):
+                return None
             if n_splits > 8 * self.options.max_branches or len(results) > self.options.max_branches:
                 self._too_many(tasks)
             for alternative in reversed(choice.alternatives):
                 stack.append((branch.copy(), list(alternative)))
-        self.report.n_branches += len(results)
         return results
 
     def _too_many(self, tasks: list[Task]) -> None:
@@ -370,6 +390,40 @@ class Expander:
                 agenda.extend(alternatives[0])
             else:
                 branch.choices = (*branch.choices, Choice(alternatives, node))
+
+
+def _keep_clauses(branch: Branch) -> None:
+    """Turn choices among single properties into clauses of the object."""
+    kept: list[Choice] = []
+    for choice in branch.choices:
+        literals = [_literal(alternative) for alternative in choice.alternatives]
+        if None in literals:
+            kept.append(choice)
+        else:
+            clause = Clause([literal for literal in literals if literal is not None])
+            branch.objects = (*branch.objects, clause)
+    branch.choices = tuple(kept)
+
+
+def _literal(tasks: list[Task]) -> Literal | None:
+    """An alternative that is about one property of an object only."""
+    names: set[str] = set()
+    is_there: set[bool] = set()
+    owed: list[Obligation] = []
+    for task in tasks:
+        if isinstance(task, Types) and task.mask & OBJECT:
+            continue
+        if isinstance(task, (Requires, Lacks)):
+            names.add(task.name)
+            is_there.add(isinstance(task, Requires))
+        elif isinstance(task, Objects) and type(task.atom) is tuple and task.atom[0] == "named":
+            names.add(task.atom[1])
+            owed.append(task.atom[2])
+        else:
+            return None
+    if len(names) != 1 or len(is_there) != 1 or len(owed) > 1 or (owed and False in is_there):
+        return None
+    return (names.pop(), is_there.pop(), owed[0] if owed else None)
 
 
 def _hold_any(branch: Branch, node: AnyOf, positive: bool, agenda: list[Task]) -> None:

@@ -13,6 +13,7 @@ from ..lexeme import Lexeme, concat, literal
 from ..rules import Call, Expr, Lex, Rule, Seq
 from .branches import Branch
 from .emptiness import holds_text
+from .groups import Literal
 from .numeric import number_meets
 from .shapes import ArrayShape, ObjectShape, Obligations
 from .values import ARRAY, NUMBER, OBJECT, STRING, json_key, string_text, type_bit
@@ -81,12 +82,22 @@ def _meets_object(builder: Builder, shape: ObjectShape, value: dict[str, Any]) -
                 return False
         elif not any(_meets(builder, owed, item) for owed in _owed(builder, shape, name)):
             return False
+    for clause in shape.clauses:
+        if not any(_meets_literal(builder, literal, value) for literal in clause):
+            return False
     for must in shape.musts:
         names = [name for name in value if name not in shape.known]
         names = [name for name in names if holds_text(must.key, string_text(name))]
         if not any(_meets(builder, must.obligations, value[name]) for name in names):
             return False
     return True
+
+
+def _meets_literal(builder: Builder, literal: Literal, value: dict[str, Any]) -> bool:
+    name, is_there, owed = literal
+    if (name in value) is not is_there:
+        return False
+    return owed is None or _meets(builder, builder.cleaned([owed]), value[name])
 
 
 def _owed(builder: Builder, shape: ObjectShape, name: str) -> list[Obligations]:

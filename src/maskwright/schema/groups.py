@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from .branches import Obligation, Scope
     from .nodes import Node
 
-__all__ = ["ALL", "Contains", "HasMember", "ItemGroup", "Names", "PropertyGroup", "Unevaluated"]
+__all__ = ["ALL", "Clause", "Contains", "HasMember", "ItemGroup", "Names", "PropertyGroup", "Unevaluated"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +96,21 @@ class Unevaluated:
     scope: Scope
     node: Node
     positive: bool
+
+
+Literal = tuple[str, bool, "Obligation | None"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clause:
+    """At least one literal is met.
+
+    Attributes:
+        literals: (name, True, obligation or None): the property is there, and its value meets the
+            obligation; (name, False, None): it is not there.
+    """
+
+    literals: list[Literal]
 
 
 class _All:

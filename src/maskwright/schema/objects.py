@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from ..errors import SchemaError
 from ..lexeme import Lexeme, difference, intersection
 from ..rules import Act, Action, Alt, Call, Expr, Lex, Repeat, Rule, Seq
+from .clauses import Clauses
 from .emptiness import is_empty
 from .shapes import Cell, ObjectShape
 
@@ -33,6 +34,8 @@ __all__ = ["any_order_expr", "object_expr"]
 def object_expr(builder: Builder, shape: ObjectShape, depth: int) -> Expr:
     """The expression for the objects of a pruned shape, which holds some."""
     layout = builder.layout
+    if shape.clauses:
+        return Clauses(builder, shape, depth).expr()
     _check_distinct(shape)
     inner = layout.below(depth)
     n_required = sum(member.required for member in shape.members)

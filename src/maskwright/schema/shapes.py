@@ -16,7 +16,7 @@ from ..lexeme import Lexeme, complement, intersection
 from ..regex.encoding import JSON_STRING, json_string
 from .branches import Arrays, Branch, Objects, Obligation
 from .emptiness import holds_text, is_empty
-from .groups import ALL, Contains, HasMember, ItemGroup, Names, PropertyGroup, Unevaluated
+from .groups import ALL, Clause, Contains, HasMember, ItemGroup, Literal, Names, PropertyGroup, Unevaluated
 from .strings import pattern_lexeme
 from .values import string_text
 
@@ -65,6 +65,7 @@ class ObjectShape:
         known: All known names, also those that may not occur.
         cells: Classes of other names that may occur.
         musts: Classes of other names of which one member at least has to occur.
+        clauses: Of each, one literal at least is met.
         low, high: Bounds on the number of members.
         place: A node to blame.
     """
@@ -76,6 +77,7 @@ class ObjectShape:
     high: int | None
     place: Node | None = None
     musts: list[Cell] = field(default_factory=list)
+    clauses: list[list[Literal]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,6 +221,7 @@ class _Object:
         self.fixed: dict[str, set[Obligation]] = {}
         self.names: list[Obligation] = []
         self.has: list[HasMember] = []
+        self.clauses: list[list[Literal]] = []
         self.low, self.high = 0, None
         self.possible = True
         self.place: Node | None = None
@@ -233,6 +236,10 @@ class _Object:
                 self.has.append(atom)
             elif kind is Unevaluated:
                 self._unevaluated(builder, branch, atom)
+            elif kind is Clause:
+                self.clauses.append(
+                    [(n, there, one and builder.obligation(one)) for n, there, one in atom.literals]
+                )
             elif atom[0] == "named":
                 self.fixed.setdefault(atom[1], set()).add(builder.obligation(atom[2]))
             elif atom[0] == "min":
@@ -281,16 +288,21 @@ def object_shapes(builder: Builder, branch: Branch, *, strict: bool) -> list[Obj
     for has in merged.has:
         for group in has.outside:
             known.update(dict.fromkeys(group.named))
+    declared = set(known)
+    known.update((literal[0], None) for clause in merged.clauses for literal in clause)
     members: list[Member] = []
     for name in known:
         required = name in branch.required
         obligations = None if name in branch.lacks else _named(builder, merged, name)
+        if closes and name not in declared and not _is_addressed(builder, merged, name):
+            obligations = None  # only a clause names it
         if obligations is not None:
             members.append(Member(name, obligations, required))
         elif required:
             return []
     cells = _cells(builder, merged, list(known), closes)
     shape = ObjectShape(members, set(known), cells, merged.low, merged.high, merged.place)
+    shape.clauses = merged.clauses
     shapes = [shape]
     for has in merged.has:
         shapes = [wider for one in shapes for wider in _with_member(builder, merged, one, has)]
@@ -314,7 +326,12 @@ def prune_object(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
         return None
     if not cells and not shape.musts and len(members) < shape.low:
         return None
-    return replace(shape, members=members, cells=cells)
+    pruned = replace(shape, members=members, cells=cells)
+    if shape.clauses:
+        from .clauses import Clauses
+
+        return pruned if Clauses(builder, pruned, 0).is_possible() else None
+    return pruned
 
 
 def holds_object(builder: Builder, shape: ObjectShape) -> bool:
@@ -325,6 +342,8 @@ def holds_object(builder: Builder, shape: ObjectShape) -> bool:
         return False
     if not all(map(builder.satisfiable, needed)):
         return False
+    if shape.clauses:
+        return prune_object(builder, shape) is not None
     if len(needed) >= shape.low:
         return True
     if any(builder.satisfiable(cell.obligations) for cell in shape.cells):
@@ -351,6 +370,16 @@ def _named(builder: Builder, merged: _Object, name: str) -> Obligations | None:
         if not matched and group.rest is not None:
             found |= builder.obligations(group.rest)
     return frozenset(found)
+
+
+def _is_addressed(builder: Builder, merged: _Object, name: str) -> bool:
+    """Whether some group says something about a name that no group lists."""
+    for group in merged.groups:
+        if group.rest is not None:
+            return True
+        if any(_matches(builder, pattern, group.node, name) for pattern, _ in group.patterns):
+            return True
+    return False
 
 
 def _matches(builder: Builder, pattern: str, node: Node, name: str) -> bool:
