@@ -201,8 +201,19 @@ def test_draft_trees_that_are_none(arrays: list[Any]) -> None:
     bitmask = xgr.allocate_token_bitmask(2, 7)
     with pytest.raises(RuntimeError):
         matcher.traverse_draft_tree(*arrays, bitmask)
+
+
+def test_what_goes_with_a_draft_tree() -> None:
+    matcher = xgr.GrammarMatcher(COMPILED)
+    arrays = tree([1, -1], [-1, -1], [0, 1])
+    for bitmask in (xgr.allocate_token_bitmask(3, 7), xgr.allocate_token_bitmask(1, 7)[0]):
+        with pytest.raises(RuntimeError, match="for 2 nodes"):
+            matcher.traverse_draft_tree(*arrays, bitmask)
+    bitmask = xgr.allocate_token_bitmask(2, 7)
+    with pytest.raises(RuntimeError, match="has a sibling"):
+        matcher.traverse_draft_tree(*tree([-1, -1], [1, -1], [0, 1]), bitmask)
     with pytest.raises(RuntimeError, match="temperatures"):
-        matcher.traverse_draft_tree(*tree([-1], [-1], [0]), bitmask, temperatures=torch.zeros(1).double())
+        matcher.traverse_draft_tree(*arrays, bitmask, temperatures=torch.zeros(2).double())
 
 
 def test_batches() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import maskwright
 from maskwright import errors
 
-from .exception import MatcherError, UnsupportedError, as_runtime_error, raises_runtime_errors
+from .exception import BitmaskError, MatcherError, UnsupportedError, as_runtime_error, raises_runtime_errors
 from .grammar import has_rule_option
 
 if TYPE_CHECKING:
@@ -188,14 +188,25 @@ class GrammarMatcher(maskwright.GrammarMatcher):
 
         Returns:
             False if it gave up.
+
+        Raises:
+            MatcherError: The arrays are no tree, or the root has a sibling.
+            BitmaskError: The bitmask has not one row for each node.
         """
+        if token_bitmask.ndim != 2 or len(token_bitmask) != len(draft_tokens):
+            raise BitmaskError(
+                f"a bitmask of shape {tuple(token_bitmask.shape)} for {len(draft_tokens)} nodes",
+                hint="allocate a row for each node",
+            )
+        if len(retrieve_next_sibling) and int(retrieve_next_sibling[0]) != -1:
+            raise MatcherError("the root of a draft tree has a sibling", hint="let it be -1")
         if temperatures is not None:
             _check_temperatures(temperatures, len(draft_tokens))
         finished = super().traverse_draft_tree(
             retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask, time_threshold
         )
         if temperatures is not None:
-            open_nodes = (token_bitmask[: len(draft_tokens)] != 0).any(dim=-1)
+            open_nodes = (token_bitmask != 0).any(dim=-1)
             temperatures[: len(draft_tokens)] = _NO_TEMPERATURE
             if self.temperature is not None:
                 temperatures[: len(draft_tokens)][open_nodes] = self.temperature

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import maskwright
 from maskwright import errors
 
-from ._refusals import refused_function
+from ._refusals import refused_class, refused_function
 from .compiler import GrammarCompiler
 from .exception import BitmaskError, as_runtime_error
 from .grammar import Grammar
@@ -22,12 +22,13 @@ from .tokenizer_info import TokenizerInfo
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["bitmask_to_bool_mask", "bool_mask_to_bitmask"]
+__all__ = ["GrammarFunctor", "bitmask_to_bool_mask", "bool_mask_to_bitmask"]
 
 _WORD_BITS: Final = 32
 _WHAT: Final = "XGrammar's internals"
 _HINT: Final = "test what a grammar accepts: _is_grammar_accept_string()"
 
+GrammarFunctor = refused_class("GrammarFunctor", __name__, _WHAT, _HINT)
 _generate_float_regex = refused_function("_generate_float_regex", __name__, _WHAT, _HINT)
 _generate_range_regex = refused_function("_generate_range_regex", __name__, _WHAT, _HINT)
 _get_allow_empty_rule_ids = refused_function("_get_allow_empty_rule_ids", __name__, _WHAT, _HINT)
