@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import lzma
 import random
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,11 @@ def _legal(matcher: GrammarMatcher) -> list[int]:
     matcher.fill_next_token_bitmask(bitmask)
     bits = np.unpackbits(np.asarray(bitmask).view(np.uint8), bitorder="little")[: STOP + 1]
     return [int(token) for token in np.flatnonzero(bits)]
+
+
+def is_rounded(text: bytes) -> bool:
+    """Whether a text has a number that the judges of values, which use binary floats, would round."""
+    return re.search(rb"[eE][-+]?[0-9]{3,}|[0-9]{15}", text) is not None
 
 
 def holds(schema: Any, text: str, **options: Any) -> bool:

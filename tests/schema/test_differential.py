@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from typing import Any
 
 import jsonschema_rs
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maskwright.errors import GrammarError, SchemaError
-from tests.schema.language import STANDARD, Language
+from tests.schema.language import STANDARD, Language, is_rounded
 
 NAMES = ["a", "b", "ab", "x_1"]
 SCALARS: list[Any] = [None, True, False, 0, 1, 2, -1, 3, 1.5, 0.5, 10, "", "a", "ab", "abc", "é"]
@@ -149,7 +148,7 @@ def _walks_are_valid(language: Language, schema: Any, rng: random.Random) -> Non
     validator = jsonschema_rs.Draft202012Validator(schema)
     for _ in range(2):
         text = language.walk(rng, most=200)
-        if text is None or re.search(rb"[eE][-+]?[0-9]{3,}|[0-9]{15}", text):
+        if text is None or is_rounded(text):
             continue  # unfinished, or a number that the judge rounds
         assert validator.is_valid(json.loads(text)), (text, schema)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from maskwright.errors import SchemaError
 from maskwright.schema.load import Number
 from maskwright.schema.values import (
     ARRAY,
@@ -21,6 +22,7 @@ from maskwright.schema.values import (
     string_text,
     type_bit,
 )
+from tests.schema.language import Language
 
 EQUAL: list[tuple[Any, Any]] = [
     (1, 1.0),
@@ -82,3 +84,17 @@ def test_texts() -> None:
     assert number_text(12) == b"12"
     with pytest.raises(ValueError, match="nan"):
         number_text(float("nan"))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, object()])
+def test_what_is_no_json_value(value: object) -> None:
+    """Is told as such, in a schema too."""
+    with pytest.raises(SchemaError, match="not a JSON"):
+        Language({"enum": [value]})
+
+
+def test_whole_numbers_without_their_point() -> None:
+    """The schema's spelling, and the plain one."""
+    language = Language({"enum": [2.0, Number("1e2"), 0.5]})
+    assert all(language.holds(text) for text in ("2.0", "2", "1e2", "100", "0.5"))
+    assert not any(language.holds(text) for text in ("2.00", "1.0e2", "5e-1", "1"))

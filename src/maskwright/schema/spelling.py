@@ -18,12 +18,14 @@ from ..regex.encoding import JSON_ANY_SPELLING, JSON_CANONICAL, JSON_STRING, Enc
 from ..rules import Alt, Call, Expr, Lex, Repeat, Rule, Seq
 from .numbers import number_lexeme
 from .options import DEFAULT_WHITESPACE, SchemaOptions
-from .values import decimal_of, number_text, string_text
+from .values import decimal_of, is_integer, number_text, string_text
 
 __all__ = ["Layout", "any_number", "builtin_json_rules", "layout_of"]
 
 #: Known keys remembered per layout.
 _MAX_KEYS: Final = 65_536
+#: Whole numbers below this are also written without a point where the schema has one.
+_MAX_WHOLE: Final = 10**18
 #: Texts that are written as alternatives when each has many spellings.
 _MAX_UNION: Final = 200
 _WORDS: Final = Lex(literals([b"true", b"false", b"null"]))
@@ -124,7 +126,7 @@ class Layout:
         if value is None or isinstance(value, bool):
             return literal(b"null" if value is None else b"true" if value else b"false")
         if self.encoding.single:
-            return literal(number_text(value))
+            return literals(_number_texts(value))
         exact = value if isinstance(value, int) else decimal_of(value)
         return union(number_lexeme(minimum=exact, maximum=exact), literal(number_text(value)))
 
@@ -176,6 +178,14 @@ class Layout:
             return EPSILON
         level = depth if outer else depth + 1
         return literal(b"\n" + b" " * (self._indent * level))
+
+
+def _number_texts(value: Any) -> list[bytes]:
+    """A number as the schema spells it, and a whole one also without a point."""
+    texts = [number_text(value)]
+    if not isinstance(value, int) and is_integer(value) and abs(value) < _MAX_WHOLE:
+        texts.append(b"%d" % int(value))
+    return texts
 
 
 def _is_spellable(text: str) -> bool:

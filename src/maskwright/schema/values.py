@@ -12,6 +12,7 @@ import math
 from decimal import Decimal
 from typing import Any, Final
 
+from ..errors import SchemaError
 from .load import Number
 
 __all__ = [
@@ -65,8 +66,12 @@ def is_integer(value: Any) -> bool:
 
 def _stripped(value: Any) -> tuple[str, int]:
     """Signed digits without trailing zeros, and the exponent: one spelling per number."""
-    sign, digits, exponent = decimal_of(value).as_tuple()
-    assert isinstance(exponent, int)
+    try:
+        sign, digits, exponent = decimal_of(value).as_tuple()
+    except (ArithmeticError, ValueError):
+        raise SchemaError(f"{value!r} is not a JSON value") from None
+    if not isinstance(exponent, int):
+        raise SchemaError(f"{value!r} is not a JSON number")
     text = "".join(map(str, digits)).lstrip("0")
     if not text:
         return "0", 0
