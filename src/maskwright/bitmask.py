@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -143,8 +143,7 @@ def apply_token_bitmask_inplace(
     apply(MaskJob(name, logits, bitmask, logits_view, mask_view, rows, limit))
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
+class _View(NamedTuple):
     """What is needed of an array, whatever library it comes from; sizes and strides in elements."""
 
     role: str
@@ -240,16 +239,23 @@ def _numpy_view(array: npt.NDArray[Any], role: str) -> _View:
 
 
 def _torch_view(tensor: Any, role: str) -> _View:
-    strided = str(tensor.layout) == "torch.strided"
+    strided = _name(tensor.layout) == "strided"
+    device = _name(tensor.device)
     return _View(
         role=role,
-        address=tensor.data_ptr() if strided and tensor.device.type == "cpu" else 0,
-        dtype=str(tensor.dtype).removeprefix("torch."),
-        device=str(tensor.device),
+        address=tensor.data_ptr() if strided and device == "cpu" else 0,
+        dtype=_name(tensor.dtype),
+        device=device,
         writable=True,
         shape=tuple(tensor.shape),
-        strides=tuple(tensor.stride()) if strided else (),
+        strides=tensor.stride() if strided else (),
     )
+
+
+@cache
+def _name(value: object) -> str:
+    """The name of a torch type, layout or device. There are few, and spelling one takes a microsecond."""
+    return str(value).removeprefix("torch.")
 
 
 def _check_types(logits: _View, bitmask: _View) -> None:

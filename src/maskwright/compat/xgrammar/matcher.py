@@ -33,6 +33,11 @@ __all__ = [
 #: Type of a bitmask's words, ``torch.int32``; looked up when it is asked for.
 bitmask_dtype: torch.dtype
 
+# Called at every step; found once, since `super()` would cost as much as they do.
+_accept_token = maskwright.GrammarMatcher.accept_token
+_accept_string = maskwright.GrammarMatcher.accept_string
+_fill_next_token_bitmask = maskwright.GrammarMatcher.fill_next_token_bitmask
+
 #: Temperature of what has none, in tensors of temperatures.
 _NO_TEMPERATURE = -1.0
 
@@ -127,7 +132,7 @@ class GrammarMatcher(maskwright.GrammarMatcher):
             raise as_runtime_error(error) from None
         self._default_temperature = default_temperature
 
-    # These three are called at every step; a decorator would cost as much as they do.
+    # No decorator on these three, for the same reason.
 
     def accept_token(self, token_id: int, *, strict: bool = False, debug_print: bool = False) -> bool:
         """Advance by one token; False, and nothing has changed, if it is not legal.
@@ -136,7 +141,7 @@ class GrammarMatcher(maskwright.GrammarMatcher):
             MatcherError: It is not legal, and `strict` (which XGrammar does not have).
         """
         try:
-            return bool(super().accept_token(token_id, strict=strict))
+            return _accept_token(self, token_id, strict=True) if strict else _accept_token(self, token_id)
         except errors.MaskwrightError as error:
             raise as_runtime_error(error) from None
 
@@ -149,7 +154,7 @@ class GrammarMatcher(maskwright.GrammarMatcher):
         if not isinstance(input_str, (str, bytes)):
             raise MatcherError(f"a text is str or bytes, not {type(input_str).__name__}")
         try:
-            return bool(super().accept_string(input_str))
+            return _accept_string(self, input_str)
         except errors.MaskwrightError as error:
             raise as_runtime_error(error) from None
 
@@ -161,7 +166,7 @@ class GrammarMatcher(maskwright.GrammarMatcher):
             MatcherError: A stop token was accepted.
         """
         try:
-            return bool(super().fill_next_token_bitmask(bitmask, index))
+            return _fill_next_token_bitmask(self, bitmask, index)
         except errors.MaskwrightError as error:
             raise as_runtime_error(error) from None
 
