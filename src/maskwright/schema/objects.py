@@ -16,17 +16,19 @@ the last. Where a schema counts members or asks for some open member, see `_chec
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..errors import SchemaError
 from ..lexeme import Lexeme, difference, intersection
 from ..rules import Act, Action, Alt, Call, Expr, Lex, Repeat, Rule, Seq
 from .clauses import Clauses
 from .emptiness import is_empty
+from .report import Status
 from .shapes import Cell, ObjectShape
 
 if TYPE_CHECKING:
     from .builder import Builder
+    from .nodes import Node
 
 __all__ = ["any_order_expr", "object_expr"]
 
@@ -37,6 +39,8 @@ def object_expr(builder: Builder, shape: ObjectShape, depth: int) -> Expr:
     if shape.clauses:
         return Clauses(builder, shape, depth).expr()
     _check_distinct(shape)
+    if shape.musts and shape.place is not None:
+        _note_order(builder, shape.place)
     inner = layout.below(depth)
     n_required = sum(member.required for member in shape.members)
     if builder.options.any_order and (len(shape.members) > 1 or (shape.members and shape.cells)):
@@ -64,6 +68,22 @@ def _check_distinct(shape: ObjectShape) -> None:
             keyword="minProperties",
             hint="list the properties, or lower minProperties to one more than the required ones",
         )
+
+
+def _note_order(builder: Builder, place: Node) -> None:
+    """Tell the report what is valid and still not written where some open member is asked for."""
+    schema = place.schema if isinstance(place.schema, dict) else {}
+    keyword = next((word for word in _OPEN_KEYWORDS if word in schema), "not")
+    why = "never written: behind the member that has to fail it, another open one that meets it"
+    builder.report.note(place.pointer, keyword, Status.ENFORCED, why)
+
+
+_OPEN_KEYWORDS: Final = (
+    "patternProperties",
+    "additionalProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+)
 
 
 class _Declared:
