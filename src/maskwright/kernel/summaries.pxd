@@ -43,11 +43,11 @@ cdef struct Found:
 cdef struct Range:
     int32_t low
     int32_t high
-    int32_t lex                 # lexeme state after each of them
+    int32_t lex                 # a lexeme state; after each of them is one of its closure
     int32_t more                # count of an entry = this + its number of character-beginning bytes
 
-# A set of bytes, such as those that leave a lexeme state unchanged.
-cdef struct LoopSet:
+# A set of bytes.
+cdef struct ByteSet:
     uint64_t[4] words
 
 # How a counted lexeme is made up: `part{low,high} rest`, possibly in conjunction with others.
@@ -58,7 +58,8 @@ cdef struct Family:
     int32_t rest                # what follows; starts with other bytes than `part`
     int32_t base                # the whole lexeme without bounds
     int32_t counter             # `part* rest` alone
-    LoopSet single              # bytes that are one repetition on their own (set by base_of)
+    ByteSet single              # bytes that are one repetition on their own (set by base_of)
+    uint8_t characters          # 1: characters of several bytes are one repetition each (the same)
 
 # What a counted lexeme says, before its bounds are looked at.
 cdef struct CountedBase:
@@ -71,6 +72,7 @@ cdef struct CountedBase:
     vector[int64_t] n_up_to
     vector[int64_t] n_inside_up_to
     unordered_map[int32_t, int32_t] margins     # per lexeme state: repetitions that suffice to end
+    unordered_map[int32_t, int32_t] range_margins # the same for the closures of ranges
     int32_t margin              # the largest of them; UNBOUNDED if one is not known
     bint rigid                  # some state cannot be drawn out to any length
     Exits* exits
@@ -102,6 +104,13 @@ cdef inline bint holds(vector[int32_t]& ordered, int32_t value) noexcept nogil:
             high = middle
     return low < ordered.size() and ordered[low] == value
 
+# Bytes that lead from a state to states from which all of them lead on, none of which may end.
+cdef struct Closure:
+    uint64_t[2] ascii           # single bytes
+    uint8_t characters          # 1: and all characters of several bytes
+    int32_t margin              # bytes that suffice to end from any of the states; UNBOUNDED if not known
+    uint8_t loose               # 1: each of the states can be drawn out (see draws_out)
+
 cdef class SummaryTable:
     cdef readonly TokenTrie vocabulary
     cdef LexemeTable table
@@ -120,8 +129,8 @@ cdef class SummaryTable:
     cdef vector[Place] exit_places
     cdef vector[Found] found
     cdef vector[Range] ranges
-    cdef unordered_map[int32_t, uint8_t] char_loops # 1: every character leads back to the node
-    cdef unordered_map[int32_t, LoopSet] loop_sets
+    cdef unordered_map[int32_t, Closure] closures
+    cdef unordered_map[uint64_t, Exits*] known_exits # by what they are made of
 
     cdef Summary* of(self, int32_t lex) noexcept nogil
     cdef Summary* plain(self, int32_t lex) noexcept nogil
@@ -132,7 +141,6 @@ cdef class SummaryTable:
     cdef void set_inner(self, Summary* summary, vector[int32_t]& tokens) noexcept nogil
     cdef bint walk(self, int32_t lex, Family* family) noexcept nogil
     cdef bint take_subtree(self, Place* place, Family* family) noexcept nogil
-    cdef LoopSet* loops_of(self, int32_t lex) noexcept nogil
     cdef Exits* merged_exits(self) noexcept nogil
     cdef bint family_of(self, int32_t lex, Family* family) noexcept nogil
     cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil
@@ -140,9 +148,17 @@ cdef class SummaryTable:
     cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil
     cdef CountedBase* base_of(self, Family* family) noexcept nogil
     cdef void sort_base(self, CountedBase* base) noexcept nogil
-    cdef bint loops_on_characters(self, int32_t lex) noexcept nogil
+    cdef Closure* closure_of(self, int32_t lex) noexcept nogil
+    cdef bint explore(self, int32_t lex, Closure* closure, vector[int32_t]& inside) noexcept nogil
+    cdef bint characters_lead_on(self, int32_t lex, vector[int32_t]& targets) noexcept nogil
+    cdef bint takes_most(self, int32_t lex, Closure* closure) noexcept nogil
+    cdef bint counts_characters(self, Family* family) noexcept nogil
     cdef Selection select(self, int32_t lex, Family* family, CountedBase* base, int32_t sure, int32_t most) noexcept nogil
     cdef bint measure(self, CountedBase* base, Family* family) noexcept nogil
+    cdef bint has_loop(self, int32_t lex, Closure* closure) noexcept nogil
+    cdef int32_t note_margin(
+        self, CountedBase* base, int32_t lex, int32_t distance, int32_t least
+    ) noexcept nogil
     cdef int32_t distance(self, int32_t lex) noexcept nogil
     cdef bint bounded_alive(self, int32_t lex, const Found& found) noexcept nogil
     cdef uint32_t* prefix_bits(
@@ -158,6 +174,7 @@ cdef class SummaryTable:
         CountedBase* base,
         int32_t sure,
         const Found& found,
+        bint closed,
         unordered_map[uint64_t, uint8_t]& alive,
         Selection* selection,
     ) noexcept nogil

@@ -39,12 +39,14 @@ from .lexemes cimport (
     OP_REPEAT,
     Node,
 )
-from .trie cimport LengthOrder, build_trie, n_longer, trie_child
+from .trie cimport LengthOrder, TrieNode, build_trie, n_longer, trie_child
 
 # Trie nodes that a difference may visit before it is walked like any other state.
 cdef int32_t DIFFERENCE_LIMIT = 8192
 # A lexeme that more bytes than this may start is worth more than walking it.
 cdef int32_t WIDE_FROM = 16
+# States that a closure may hold.
+cdef size_t CLOSURE_LIMIT = 256
 # Long tokens that are cleared from a full mask one by one rather than building the mask anew.
 cdef int32_t CLEAR_LIMIT = 16_384
 # Lexeme states that the search for a shortest string may look at.
@@ -53,6 +55,11 @@ cdef size_t DISTANCE_LIMIT = 2_000
 cdef size_t CODE_LIMIT_NODES = 256
 # "No bound", for `Summary.most`.
 cdef int32_t UNBOUNDED = 2147483647
+
+
+cdef inline uint64_t mix(uint64_t value, uint64_t more) noexcept nogil:
+    value = (value ^ more) * <uint64_t>0x9E3779B97F4A7C15
+    return value ^ (value >> 29)
 
 
 # One token and where its leftover suffix begins.
@@ -74,6 +81,16 @@ cdef bint suffix_less(const Suffix& left, const Suffix& right) noexcept nogil:
     if left.length != right.length:
         return left.length < right.length
     return left.token < right.token
+
+
+cdef inline bint is_overlong(int lead, int second) noexcept nogil:
+    """Whether no character begins with these two bytes: overlong forms, surrogates, beyond U+10FFFF."""
+    return (
+        (lead == 0xE0 and second < 0xA0)
+        or (lead == 0xED and second >= 0xA0)
+        or (lead == 0xF0 and second < 0x90)
+        or (lead == 0xF4 and second >= 0x90)
+    )
 
 
 cdef bint range_less(const Range& left, const Range& right) noexcept nogil:
@@ -210,86 +227,189 @@ cdef class SummaryTable:
         return True
 
     cdef bint take_subtree(self, Place* place, Family* family) noexcept nogil:
-        """Take all tokens below a place at once if none of their characters changes the lexeme state."""
+        """Add all tokens below a place at once if none of their characters can end or leave the lexeme."""
         cdef Trie* trie = &self.vocabulary.trie
-        cdef LoopSet* loops
+        cdef TrieNode* node = &trie.nodes[place.node]
+        cdef Closure* closure
         cdef uint64_t* below
         cdef Range taken
         cdef int32_t i
-        if trie.nodes[place.node].set_of < 0 or self.table.nodes[place.lex].nullable:
+        if node.set_of < 0 or self.table.nodes[place.lex].nullable:
             return False
         if family != NULL and (place.after or place.counter != family.counter):
             return False
-        loops = self.loops_of(place.lex)
-        below = &trie.sets[4 * trie.nodes[place.node].set_of]
+        closure = self.closure_of(place.lex)
+        below = &trie.sets[4 * node.set_of]
         for i in range(2):
-            if below[i] & ~loops.words[i] or (family != NULL and below[i] & ~family.single.words[i]):
+            if below[i] & ~closure.ascii[i] or (family != NULL and below[i] & ~family.single.words[i]):
                 return False
         if below[2] | below[3]:
-            # Characters of several bytes pass through other states and back; each counts as one.
-            if not trie.nodes[place.node].whole or not self.loops_on_characters(place.lex):
+            # Characters of several bytes pass through other states; each counts as one.
+            if not node.whole or not closure.characters or (family != NULL and not family.characters):
                 return False
-            if family != NULL and not self.loops_on_characters(family.counter):
-                return False
-        taken.low = trie.nodes[place.node].own
-        taken.high = trie.nodes[place.node].high
+        taken.low = node.own
+        taken.high = node.high
         taken.lex = place.lex
         taken.more = place.count - place.leads if family != NULL else 0
         self.ranges.push_back(taken)
         return True
 
-    cdef bint loops_on_characters(self, int32_t lex) noexcept nogil:
-        """Whether every UTF-8 character of two bytes or more leads from a state back to it."""
-        cdef unordered_map[int32_t, uint8_t].iterator known = self.char_loops.find(lex)
-        cdef vector[int32_t] states, following
-        cdef int lead, byte, left
+    cdef Closure* closure_of(self, int32_t lex) noexcept nogil:
+        """The largest set of characters that a state and all states they lead to take, without ending.
+
+        Starts from all characters that the state takes and drops, until nothing changes, those that some state
+        reached does not take. What holds for the state then holds for all those.
+        """
+        cdef unordered_map[int32_t, Closure].iterator known = self.closures.find(lex)
+        cdef Closure closure
+        cdef vector[int32_t] inside
         cdef size_t i
-        cdef int32_t target
-        if known != self.char_loops.end():
-            return deref(known).second
-        self.char_loops[lex] = 0
+        cdef int32_t margin
+        cdef int byte
+        if known != self.closures.end():
+            return &deref(known).second
+        closure.ascii[0] = closure.ascii[1] = 0
+        for byte in range(128):
+            if self.table.step(lex, <uint8_t>byte) > NODE_EMPTY:
+                closure.ascii[byte >> 6] |= <uint64_t>1 << (byte & 63)
+        closure.characters = 1
+        while self.explore(lex, &closure, inside):
+            pass
+        closure.margin = 0
+        closure.loose = 1
+        if closure.ascii[0] | closure.ascii[1]:
+            for i in range(inside.size()):
+                margin = self.distance(inside[i])
+                closure.margin = max(closure.margin, margin)
+                # A byte that changes nothing lets a state take its time.
+                if self.table.nodes[inside[i]].nullable or not self.has_loop(inside[i], &closure):
+                    closure.loose = 0
+        for i in range(inside.size()):
+            self.closures[inside[i]] = closure
+        self.closures[lex] = closure
+        return &self.closures[lex]
+
+    cdef bint has_loop(self, int32_t lex, Closure* closure) noexcept nogil:
+        cdef int byte
+        for byte in range(128):
+            if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
+                if self.table.derive(lex, <uint8_t>byte, 0) == lex:
+                    return True
+        return False
+
+    cdef bint explore(self, int32_t lex, Closure* closure, vector[int32_t]& inside) noexcept nogil:
+        """Visit what the closure's characters reach; drops those that fail, and returns whether it did."""
+        cdef unordered_map[int32_t, uint8_t] met
+        cdef vector[int32_t] targets
+        cdef size_t here = 0, i
+        cdef int byte, previous
+        cdef int32_t target, classes
+        cdef bint good = True, dropped = False
+        inside.assign(1, lex)
+        met[lex] = 1
+        while here < inside.size():
+            targets.clear()
+            if closure.characters and not self.characters_lead_on(inside[here], targets):
+                closure.characters = 0
+                dropped = True
+                targets.clear()
+            classes = self.table.class_map(inside[here], 0)
+            if classes < 0:
+                closure.ascii[0] = closure.ascii[1] = 0
+                return False
+            previous = -1
+            for byte in range(128):
+                if not (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
+                    continue
+                if self.table.maps[classes][byte] == previous:
+                    if not good:
+                        closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
+                    continue
+                previous = self.table.maps[classes][byte]
+                target = self.table.step(inside[here], <uint8_t>byte)
+                # A byte that narrows what may follow (a backslash) is dropped, and not what it rules out.
+                good = (
+                    target > NODE_EPSILON
+                    and not self.table.nodes[target].nullable
+                    and (met.find(target) != met.end() or self.takes_most(target, closure))
+                )
+                if not good:
+                    closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
+                    dropped = True
+                elif targets.empty() or targets.back() != target:
+                    targets.push_back(target)
+            for i in range(targets.size()):
+                if met.find(targets[i]) == met.end():
+                    met[targets[i]] = 1
+                    inside.push_back(targets[i])
+            here += 1
+            if inside.size() > CLOSURE_LIMIT:
+                closure.ascii[0] = closure.ascii[1] = 0
+                closure.characters = 0
+                inside.assign(1, lex)
+                return False
+        return dropped
+
+    cdef bint takes_most(self, int32_t lex, Closure* closure) noexcept nogil:
+        """Whether a state takes at least half of the closure's single bytes."""
+        cdef int byte, taken = 0, total = 0
+        for byte in range(128):
+            if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
+                total += 1
+                if self.table.derive(lex, <uint8_t>byte, 0) > NODE_EMPTY:
+                    taken += 1
+        return 2 * taken >= total
+
+    cdef bint characters_lead_on(self, int32_t lex, vector[int32_t]& targets) noexcept nogil:
+        """Whether every UTF-8 character of two bytes or more leads on without ending; adds where to."""
+        cdef vector[int32_t] states, following
+        cdef int lead, byte, left, previous
+        cdef size_t i
+        cdef int32_t classes, first = NODE_EMPTY
         for lead in range(0xC2, 0xF5):
-            states.assign(1, self.table.derive(lex, <uint8_t>lead, 0))
+            states.assign(1, self.table.step(lex, <uint8_t>lead))
+            if lead > 0xC2 and states[0] == first and lead not in (0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4):
+                continue
+            first = states[0]
             left = 1 if lead < 0xE0 else 2 if lead < 0xF0 else 3
             while left > 0:
                 left -= 1
                 following.clear()
                 for i in range(states.size()):
-                    if states[i] <= NODE_EPSILON:
+                    if states[i] <= NODE_EPSILON or self.table.nodes[states[i]].nullable:
                         return False
+                    classes = self.table.class_map(states[i], 0)
+                    if classes < 0:
+                        return False
+                    previous = -1
                     for byte in range(0x80, 0xC0):
-                        if (lead == 0xE0 and left == 1 and byte < 0xA0) or (
-                            lead == 0xED and left == 1 and byte >= 0xA0
-                        ):
+                        if left == (2 if lead >= 0xF0 else 1) and is_overlong(lead, byte):
                             continue
-                        if (lead == 0xF0 and left == 2 and byte < 0x90) or (
-                            lead == 0xF4 and left == 2 and byte >= 0x90
-                        ):
+                        # Bytes of one class lead to one state.
+                        if self.table.maps[classes][byte] == previous:
                             continue
-                        target = self.table.derive(states[i], <uint8_t>byte, 0)
-                        if following.empty() or following.back() != target:
-                            following.push_back(target)
+                        previous = self.table.maps[classes][byte]
+                        following.push_back(self.table.step(states[i], <uint8_t>byte))
                     if following.size() > 64:
                         return False
                 states.swap(following)
             for i in range(states.size()):
-                if states[i] != lex:
+                if states[i] <= NODE_EPSILON or self.table.nodes[states[i]].nullable:
                     return False
-        self.char_loops[lex] = 1
+                if targets.empty() or targets.back() != states[i]:
+                    targets.push_back(states[i])
         return True
 
-    cdef LoopSet* loops_of(self, int32_t lex) noexcept nogil:
-        cdef unordered_map[int32_t, LoopSet].iterator known = self.loop_sets.find(lex)
-        cdef LoopSet loops
-        cdef int byte
-        if known != self.loop_sets.end():
-            return &deref(known).second
-        memset(loops.words, 0, sizeof(loops.words))
-        for byte in range(256):
-            if self.table.derive(lex, <uint8_t>byte, 0) == lex:
-                loops.words[byte >> 6] |= <uint64_t>1 << (byte & 63)
-        self.loop_sets[lex] = loops
-        return &self.loop_sets[lex]
+    cdef bint counts_characters(self, Family* family) noexcept nogil:
+        """Whether each character of several bytes is one repetition."""
+        cdef vector[int32_t] targets
+        cdef size_t i
+        if not self.characters_lead_on(family.counter, targets):
+            return False
+        for i in range(targets.size()):
+            if targets[i] != family.counter:
+                return False
+        return True
 
     cdef Summary* plain(self, int32_t lex) noexcept nogil:
         cdef Summary* summary
@@ -339,6 +459,13 @@ cdef class SummaryTable:
         cdef Exits* exits
         cdef size_t i
         cdef int32_t j, k
+        cdef uint64_t key = self.exit_places.size()
+        # Lexemes that only differ inside leave at the same places (patterns of strings, at their quote).
+        for i in range(self.exit_places.size()):
+            key = mix(key, (<uint64_t>self.exit_places[i].node << 32) | <uint32_t>self.exit_places[i].count)
+        if self.known_exits.find(key) != self.known_exits.end():
+            return self.known_exits[key]
+        self.known_exits[key] = NULL
         for i in range(self.exit_places.size()):
             for j in range(trie.nodes[self.exit_places[i].node].own, trie.nodes[self.exit_places[i].node].high):
                 suffix.token = trie.ids[j]
@@ -369,6 +496,7 @@ cdef class SummaryTable:
             exits.counts.push_back(<int16_t>k)
             if k > exits.max_count:
                 exits.max_count = k
+        self.known_exits[key] = exits
         build_trie(&exits.trie, &flat[0], &offsets[0], &ids[0], <int32_t>ids.size())
         self.memory_size_bytes += exits.trie.nodes.size() * 21 + ids.size() * 6
         return exits
@@ -446,7 +574,7 @@ cdef class SummaryTable:
                 if family.low == 0 and found.count > sure:
                     selection.more.push_back(found.token)
             else:
-                self.judge(lex, family, base, sure, found, alive, &selection)
+                self.judge(lex, family, base, sure, found, False, alive, &selection)
         # A count is never more than the entry's length, so only the long entries can be in question.
         order = &self.vocabulary.by_leads if family.part >= 0 else &self.vocabulary.by_length
         found.after = 0
@@ -460,7 +588,7 @@ cdef class SummaryTable:
             if found.count <= most and (found.count > sure or again):
                 found.lex = taken.lex
                 found.token = trie.ids[j]
-                self.judge(lex, family, base, sure, found, alive, &selection)
+                self.judge(lex, family, base, sure, found, True, alive, &selection)
         return selection
 
     cdef void judge(
@@ -470,17 +598,28 @@ cdef class SummaryTable:
         CountedBase* base,
         int32_t sure,
         const Found& found,
+        bint closed,
         unordered_map[uint64_t, uint8_t]& alive,
         Selection* selection,
     ) noexcept nogil:
         """Decide one token that the prefix does not settle; equal cases are walked once."""
         cdef uint64_t key
+        cdef int32_t margin
         cdef bint legal
         if found.count <= sure and found.count >= family.low:
             return
-        if not base.rigid and (family.high < 0 or found.count + base.margins[found.lex] <= family.high):
+        margin = base.range_margins[found.lex] if closed else base.margins[found.lex]
+        if not base.rigid and (family.high < 0 or found.count + margin <= family.high):
             if found.count > sure:
                 selection.more.push_back(found.token)
+            return
+        if closed:
+            # Which state follows is not known: each such token is walked.
+            legal = self.bounded_alive(lex, found)
+            if legal and found.count > sure:
+                selection.more.push_back(found.token)
+            elif not legal and found.count <= sure:
+                selection.fewer.push_back(found.token)
             return
         key = (<uint64_t><uint32_t>found.lex << 32) | <uint32_t>found.count
         if alive.find(key) == alive.end():
@@ -612,6 +751,7 @@ cdef class SummaryTable:
         for byte in range(256 if family.part >= 0 else 0):
             if self.table.derive(family.part, <uint8_t>byte, 0) == NODE_EPSILON:
                 family.single.words[byte >> 6] |= <uint64_t>1 << (byte & 63)
+        family.characters = family.part >= 0 and self.counts_characters(family)
         if not self.walk(family.base, family if family.part >= 0 else NULL):
             return NULL
         self.base_pool.resize(self.base_pool.size() + 1)
@@ -667,56 +807,54 @@ cdef class SummaryTable:
     cdef bint measure(self, CountedBase* base, Family* family) noexcept nogil:
         """How soon the states after all tokens can end, and whether they can be drawn out."""
         cdef size_t i
-        cdef int32_t lex, margin, least, previous
-        cdef bint loose
+        cdef int32_t lex, previous = CODE_UNKNOWN, least = self.distance(family.rest)
+        cdef Closure* closure
         base.margin = 0
         base.rigid = False
-        least = self.distance(family.rest)
-        previous = CODE_UNKNOWN
-        for i in range(base.tokens.size() + base.ranges.size()):
-            if i < base.tokens.size():
-                if base.tokens[i].after:
-                    continue
-                lex = base.tokens[i].lex
-            else:
-                lex = base.ranges[i - base.tokens.size()].lex
+        for i in range(base.tokens.size()):
+            lex = base.tokens[i].lex
             # Nearly all tokens in a row lead to the same state.
-            if lex == previous:
+            if lex == previous or base.tokens[i].after:
                 continue
             previous = lex
-            if base.margins.find(lex) != base.margins.end():
-                continue
-            margin = self.distance(lex)
-            # Bytes to the end bound the repetitions to the end; those of `rest` are none.
-            margin = margin - least if margin < UNBOUNDED and least < UNBOUNDED else UNBOUNDED
-            base.margins[lex] = margin
-            if margin > base.margin:
-                base.margin = margin
-            loose = family.part < 0 or self.draws_out(lex, family)
-            base.rigid = base.rigid or not loose or margin == UNBOUNDED
+            if base.margins.find(lex) == base.margins.end():
+                self.note_margin(base, lex, self.distance(lex), least)
+                base.rigid = base.rigid or not (family.part < 0 or self.draws_out(lex, family))
+        for i in range(base.ranges.size()):
+            lex = base.ranges[i].lex
+            if base.range_margins.find(lex) == base.range_margins.end():
+                closure = self.closure_of(lex)
+                base.range_margins[lex] = self.note_margin(base, UNBOUNDED, closure.margin, least)
+                base.rigid = base.rigid or not (family.part < 0 or closure.loose)
         return True
 
+    cdef int32_t note_margin(self, CountedBase* base, int32_t lex, int32_t distance, int32_t least) noexcept nogil:
+        # Bytes to the end bound the repetitions to the end; those of `rest` are none.
+        cdef int32_t margin = distance - least if distance < UNBOUNDED and least < UNBOUNDED else UNBOUNDED
+        if lex != UNBOUNDED:
+            base.margins[lex] = margin
+        base.margin = max(base.margin, margin)
+        base.rigid = base.rigid or margin == UNBOUNDED
+        return margin
+
     cdef bint draws_out(self, int32_t lex, Family* family) noexcept nogil:
-        """Whether a state, or the one where its shortest way to the next boundary leads, has a byte that is one
-        repetition and changes nothing: then every length from its shortest on is possible."""
-        cdef LoopSet* loops
+        """Whether a state, or one on its shortest way to the end, has a byte that is one repetition and changes
+        nothing: then every length from its shortest on is possible."""
         cdef int byte, hop
         cdef int32_t child, following, near
         for hop in range(8):
-            loops = self.loops_of(lex)
-            for byte in range(256):
-                if ((loops.words[byte >> 6] & family.single.words[byte >> 6]) >> (byte & 63)) & 1:
-                    return True
-            # Inside a repetition (of several bytes): go on to its end.
-            following = NODE_EMPTY
             near = self.distance(lex)
+            following = NODE_EMPTY
             for byte in range(256):
                 child = self.table.step(lex, <uint8_t>byte)
+                if child < 0:
+                    return False
+                if child == lex and (family.single.words[byte >> 6] >> (byte & 63)) & 1:
+                    return True
                 # The search from `lex` noted the distances along its way, so no other is started here.
-                if child > NODE_EMPTY and self.distances.find(child) != self.distances.end():
-                    if self.distances[child] < near:
+                if child > NODE_EMPTY and following == NODE_EMPTY:
+                    if self.distances.find(child) != self.distances.end() and self.distances[child] < near:
                         following = child
-                        break
             if following <= NODE_EPSILON:
                 return False
             lex = following
