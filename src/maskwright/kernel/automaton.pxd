@@ -1,6 +1,5 @@
 # Data dictionary of the automaton. See automaton.pyx.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libcpp.unordered_map cimport unordered_map
 from libcpp.unordered_set cimport unordered_set
 from libcpp.vector cimport vector
 
@@ -77,7 +76,6 @@ cdef class Automaton:
     cdef vector[Item] kernels
     cdef vector[Wait] waits
     cdef vector[State*] ret_states
-    cdef unordered_map[uint64_t, Visit] token_steps
     cdef size_t bytes_used
     cdef size_t max_bytes
     cdef int32_t pending_rule           # which rule CODE_EXPAND is about

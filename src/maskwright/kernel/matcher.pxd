@@ -39,6 +39,7 @@ cdef class MatcherCore:
     cdef vector[Step] history
     cdef list strings
     cdef bint stopped                   # a stop token was accepted
+    cdef int64_t renewed_at             # length of the history at the last renewal; -1 for none
     cdef readonly bint terminate_without_stop_token
     cdef vector[int32_t] stop_tokens
     cdef vector[uint8_t] is_stop        # per token id

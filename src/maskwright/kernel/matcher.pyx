@@ -234,8 +234,12 @@ cdef class MatcherCore:
                 )
             self.stop_tokens.push_back(token)
             self.is_stop[token] = 1
+        self.renewed_at = -1
         self.automaton = core.automaton
-        self.state = self.start()
+        try:
+            self.state = self.start()
+        except Renew:
+            self.renew()
 
     # ---- moving between states -------------------------------------------------------------------
 
@@ -366,32 +370,52 @@ cdef class MatcherCore:
         return mask
 
     cdef int renew(self) except -1:
-        """Move to the newest generation by replaying the history."""
-        self.core.renew(self.automaton)
+        """Move to an empty generation by replaying the history. On failure the matcher stays as it was.
+
+        Raises:
+            LimitExceeded: One generation cannot hold this output, or not the step that is being tried.
+        """
+        cdef Automaton old = self.automaton
+        if self.renewed_at == <int64_t>self.history.size():
+            # The step was tried in a generation that held nothing but this output's own states.
+            self.renewed_at = -1
+            raise self._too_large()
+        self.core.renew(old)
         self.automaton = self.core.automaton
         try:
             self.replay()
         except Renew:
-            # An empty generation was not enough for one output: it cannot be served in this memory.
-            raise LimitExceeded(
-                "one output needs more automaton states than the memory limit allows",
-                resource="automaton bytes",
-                limit=self.core.max_bytes,
-                hint="raise GrammarCompiler(automaton_limit_bytes=...)",
-            ) from None
+            self.automaton = old
+            raise self._too_large() from None
+        except BaseException:
+            self.automaton = old
+            raise
+        self.renewed_at = <int64_t>self.history.size()
         return 0
 
+    def _too_large(self):
+        return LimitExceeded(
+            "one output needs more automaton states than the memory limit allows",
+            resource="automaton bytes",
+            limit=self.core.max_bytes,
+            hint="raise GrammarCompiler(automaton_limit_bytes=...)",
+        )
+
     cdef int replay(self) except -1:
+        """Walk the history in `self.automaton`; its states are taken over only when all are there."""
+        cdef vector[State*] before
         cdef size_t i
         cdef State* state = self.start()
         cdef bytes text
         for i in range(self.history.size()):
-            self.history[i].before = state
+            before.push_back(state)
             if self.history[i].token < 0:
                 text = self.strings[-1 - self.history[i].token]
                 state = self.step_bytes(state, <const uint8_t*>text, len(text))
             elif not self.is_stop[self.history[i].token]:
                 state = self.after_token(state, self.history[i].token)
+        for i in range(self.history.size()):
+            self.history[i].before = before[i]
         self.state = state
         return 0
 
@@ -466,7 +490,13 @@ cdef class MatcherCore:
         Returns:
             Whether the whole text is legal here. If not, nothing has changed.
         """
-        cdef bytes data = text.encode() if isinstance(text, str) else bytes(text)
+        cdef bytes data
+        if isinstance(text, str):
+            data = text.encode()
+        elif isinstance(text, (bytes, bytearray, memoryview)):
+            data = bytes(text)
+        else:
+            raise TypeError(f"a text is str or bytes, not {type(text).__name__}")
         cdef State* after
         cdef Step step
         if self.stopped:
@@ -603,6 +633,7 @@ cdef class MatcherCore:
         other.history = self.history
         other.strings = self.strings.copy()
         other.stopped = self.stopped
+        other.renewed_at = -1
 
     def is_completed(self) -> bool:
         """Whether the output so far is a whole sentence of the grammar."""

@@ -178,8 +178,11 @@ cdef class TokenTrie:
         lengths = np.diff(np.asarray(table[1]))
         starts = np.asarray(table[1])[:-1][lengths == 1]
         single = frozenset(np.asarray(table[0])[starts].tolist())
-        self.byte_complete = _UTF8_BYTES & self.alphabet <= single
-        self.spells_utf8 = _UTF8_BYTES <= single
+        # A vocabulary without any text token is for matching strings byte by byte: all may occur.
+        if n_tokens == 0:
+            self.alphabet = frozenset(range(256))
+        self.byte_complete = n_tokens == 0 or _UTF8_BYTES & self.alphabet <= single
+        self.spells_utf8 = n_tokens == 0 or _UTF8_BYTES <= single
 
     @property
     def n_nodes(self) -> int:
