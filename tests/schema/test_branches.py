@@ -118,6 +118,21 @@ def test_a_discriminator_may_be_a_pattern_or_a_range() -> None:
     assert language.report.n_branches <= 50
 
 
+def test_properties_that_say_the_same() -> None:
+    """A union that repeats a property word for word cannot be told apart by it; true is not 1."""
+    same = {"type": "array", "items": {"type": "number"}}
+    members = [
+        {"properties": {"box": dict(same), "v": {"const": value}}, "required": ["v"]}
+        for value in (1, True, "x")
+    ]
+    schema = {"type": "object", "oneOf": members}
+    validator = jsonschema_rs.Draft202012Validator(schema)
+    language = Language(schema, **STANDARD)
+    for v in (1, True, "x", 2, None):
+        for value in ({"v": v}, {"v": v, "box": [1]}, {"v": v, "box": "x"}):
+            assert language.takes(value) is validator.is_valid(value), value
+
+
 def test_explosion_is_metered() -> None:
     """A typed error that names the place, not a hang."""
     choices = [

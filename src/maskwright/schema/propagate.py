@@ -156,8 +156,12 @@ class Judge:
             return None
         _, name, (node, positive) = atom
         known = self._known(branch, name)
-        if (node, positive) in known and branch.types == OBJECT:
-            return True
+        for one, sign in known:
+            if _same(one, node):
+                if sign is not positive:
+                    return False
+                if branch.types == OBJECT:
+                    return True
         scalars = [one for one in known if is_scalar(one)]
         if not scalars or not is_scalar((node, positive)):
             return None
@@ -231,6 +235,17 @@ class Judge:
                 if scalars and is_scalar(own) and not self._together(scalars, own):
                     return True
         return False
+
+
+def _same(one: Node | AnyOf, other: Node | AnyOf) -> bool:
+    """Whether two nodes plainly say the same: unions often repeat a property word for word."""
+    if one is other:
+        return True
+    if isinstance(one, AnyOf) or isinstance(other, AnyOf):
+        return False
+    if one.resource is not other.resource or one.scope != other.scope or one.schema != other.schema:
+        return False
+    return bool(json_key(one.schema) == json_key(other.schema))  # to Python, True is 1
 
 
 def _presence(branch: Branch, mask: int, task: Requires | Lacks) -> bool | None:
