@@ -269,7 +269,6 @@ class Documents:
     def _full_registry(self) -> Any:
         """The caller's registry with this schema and the meta-schemas in it, crawled."""
         if self._registry is None:
-            from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
             from referencing import Registry
             from referencing.jsonschema import specification_with
 
@@ -279,7 +278,8 @@ class Documents:
                 specification = specification_with(DEFAULT.uri)
             mine = specification.create_resource(self._schema)
             given = self._given_registry if self._given_registry is not None else Registry()
-            self._registry = REGISTRY.combine(given).with_resource(self._root_uri, mine).crawl()
+            known = _meta_schemas().combine(given)
+            self._registry = known.with_resource(self._root_uri, mine).crawl()
         return self._registry
 
     def _document(self, node: Node, uri: str, ref: str, keyword: str) -> Resource:
@@ -369,6 +369,17 @@ def _split(base: str, ref: str) -> tuple[str, str]:
         return base, unquote(ref[1:]) if not ref.startswith("#/") else ref[1:]
     uri, fragment = urldefrag(urljoin(base, ref))
     return uri, fragment
+
+
+def _meta_schemas() -> Any:
+    """The meta-schemas of all drafts where the package that has them is installed."""
+    try:
+        from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+    except ImportError:
+        from referencing import Registry
+
+        return Registry()
+    return REGISTRY
 
 
 def _has_dynamic(contents: Any) -> bool:
