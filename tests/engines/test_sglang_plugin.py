@@ -7,6 +7,7 @@ loop and the model, which draws tokens at random among those that the mask allow
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from types import SimpleNamespace
@@ -325,7 +326,7 @@ def test_draft_trees(server: Any, tokenizer: Any) -> None:
         first = [kids[0] if kids else -1 for kids in children.values()]
         sibling = [-1] * 12
         for kids in children.values():
-            for left, right in zip(kids, kids[1:], strict=False):
+            for left, right in itertools.pairwise(kids):
                 sibling[left] = right
         columns = (torch.tensor(column)[None] for column in (first, sibling, [token for _, token in tree]))
         mask, _ = spec.generate_token_bitmask([request], *columns, VOCAB_SIZE)
