@@ -19,9 +19,10 @@ import numpy as np
 
 from .errors import GrammarError
 from .grammar import Grammar
+from .kernel.compiled import CompiledCore
 from .kernel.lexemes import LexemeTable
 from .kernel.masks import MaskBuilder
-from .kernel.matcher import CompiledCore, MatcherCore
+from .kernel.matcher import MatcherCore
 from .kernel.trie import TokenTrie
 from .network import lower
 from .vocabulary import TokenizerInfo

@@ -14,7 +14,9 @@ from typing import Any, Final, Literal
 from .compiler import CompiledGrammar
 from .draft import read_tree
 from .errors import MatcherError
-from .kernel.matcher import MatcherCore, fill_rows
+from .kernel.batch import fill_rows, fill_tree
+from .kernel.forced import jump_forward_bytes, jump_forward_tokens
+from .kernel.matcher import MatcherCore
 
 __all__ = ["BatchGrammarMatcher", "GrammarMatcher"]
 
@@ -82,9 +84,28 @@ class GrammarMatcher(MatcherCore):
         twin._compiled_grammar = self._compiled_grammar
         return twin
 
+    def find_jump_forward_bytes(self) -> bytes:
+        """The longest byte string that every continuation starts with.
+
+        It ends where the output is complete, where two bytes are possible, or where the grammar wants a
+        token by id. The matcher does not change.
+
+        Raises:
+            MatcherError: A stop token was accepted.
+        """
+        return jump_forward_bytes(self)
+
+    def find_jump_forward_tokens(self) -> list[int]:
+        """Tokens for the forced bytes, as far as their boundaries are certain.
+
+        Longest match first. It stops where some token would cover the rest of the forced bytes and more,
+        because what follows may then be merged with it.
+        """
+        return jump_forward_tokens(self)
+
     def find_jump_forward_string(self) -> str:
         """`find_jump_forward_bytes` as text, cut after its last whole character."""
-        forced: bytes = self.find_jump_forward_bytes()
+        forced = self.find_jump_forward_bytes()
         try:
             return forced.decode()
         except UnicodeDecodeError as error:
@@ -128,7 +149,7 @@ class GrammarMatcher(MatcherCore):
         # An unreachable node gets a parent that is never legal: itself does not exist, so use the stop.
         tokens = [tree[node].token_id for node in order] + [-1] * len(unreachable)
         parents += [0] * len(unreachable)
-        return bool(self._fill_tree(order_all, parents, tokens, token_bitmask, deadline))
+        return fill_tree(self, order_all, parents, tokens, token_bitmask, deadline)
 
 
 class BatchGrammarMatcher:

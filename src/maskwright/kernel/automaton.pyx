@@ -31,7 +31,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memset
 from libcpp.algorithm cimport sort
 
-from .lexemes cimport CODE_EXPAND, CODE_FULL, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
+from .nodes cimport CODE_EXPAND, CODE_FULL, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
 from .network cimport EDGE_CALL, EDGE_DEAD, EDGE_EPSILON, EDGE_LEXEME, NetEdge, NetNode
 
 cdef extern from *:

@@ -11,7 +11,7 @@
 
 from cython.operator cimport dereference as deref
 
-from .lexemes cimport OP_AND, OP_CONCAT, OP_LITERAL, OP_REPEAT, OP_UNION, Node
+from .nodes cimport OP_AND, OP_CONCAT, OP_LITERAL, OP_REPEAT, OP_UNION, Node
 
 # Bounds nearer than this are kept: they are soon reached, and small ones are often structure ({4}).
 cdef int32_t NEAR = 24

@@ -26,7 +26,7 @@ from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 
 from .automaton cimport Item
-from .lexemes cimport CODE_LIMIT, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
+from .nodes cimport CODE_LIMIT, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
 from .summaries cimport SPARSE_LIMIT, Place, Summary, holds
 from .trie cimport trie_child
 

@@ -3,28 +3,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libcpp.vector cimport vector
 
 from .automaton cimport Automaton, Mask, State
-from .lexemes cimport LexemeTable
-from .masks cimport MaskBuilder
-from .network cimport Network
+from .compiled cimport CompiledCore
 from .trie cimport TokenTrie
-
-# A grammar made ready for a vocabulary. Shared by all its matchers, on all threads.
-cdef class CompiledCore:
-    cdef readonly TokenTrie vocabulary
-    cdef readonly LexemeTable table
-    cdef readonly MaskBuilder masks
-    cdef readonly Network network
-    cdef readonly Automaton automaton   # current generation
-    cdef object lower                   # rule -> fragment (maskwright.network.lower)
-    cdef size_t max_bytes
-    cdef bint check_live                # legal tokens need a completion in tokens, not just in bytes
-    cdef object seen_tensor             # last torch tensor whose layout was checked
-    cdef int32_t seen_rows
-    cdef int32_t seen_words
-
-    cdef int resolve(self, Automaton automaton, int error, int32_t pending) except -1
-    cdef tuple _checked_layout(self, Py_buffer* view)
-    cdef int32_t* row(self, bitmask, int32_t index, int32_t* n_words) except NULL
 
 # One step that can be rolled back.
 cdef struct Step:
@@ -46,7 +26,6 @@ cdef class MatcherCore:
 
     cdef State* start(self) except NULL
     cdef State* checked_start(self, State* state) except NULL
-    cdef int only_byte(self, State* state) except -2
     cdef State* step_byte(self, State* state, uint8_t byte) except NULL
     cdef State* step_bytes(self, State* state, const uint8_t* text, int64_t length) except NULL
     cdef State* after_token(self, State* state, int32_t token) except NULL
@@ -54,7 +33,5 @@ cdef class MatcherCore:
     cdef bint take_token(self, int64_t token_id) except -1
     cdef const Mask* mask_at(self, State* state) except NULL
     cdef bint write_row(self, State* state, int32_t* row, int32_t n_words) except -1
-    cdef bytes forced_by_tokens(self)
-    cdef list legal_texts(self, State* state)
     cdef int replay(self) except -1
     cdef int renew(self) except -1

@@ -1,37 +1,7 @@
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from ..rules import Rule
-from .automaton import Automaton
-from .lexemes import LexemeTable
-from .masks import MaskBuilder
-from .network import Network
-from .trie import TokenTrie
-
-MAX_PRUNED_RULES: int
-
-class CompiledCore:
-    vocabulary: TokenTrie
-    table: LexemeTable
-    masks: MaskBuilder
-    network: Network
-    automaton: Automaton
-    def __init__(
-        self,
-        vocabulary: TokenTrie,
-        table: LexemeTable,
-        masks: MaskBuilder,
-        root: Rule,
-        guards_checked: bool,
-        lower: Callable[[Rule], tuple[int, list[Any]]],
-        max_bytes: int,
-    ) -> None: ...
-    def expand(self, rule_id: int) -> None: ...
-    def renew(self, old: Automaton) -> None: ...
-    @property
-    def memory_size_bytes(self) -> int: ...
-    @property
-    def n_states(self) -> int: ...
+from .compiled import CompiledCore
 
 class MatcherCore:
     core: CompiledCore
@@ -51,11 +21,4 @@ class MatcherCore:
     def n_steps(self) -> int: ...
     @property
     def stop_token_ids(self) -> list[int]: ...
-    def find_jump_forward_bytes(self) -> bytes: ...
-    def find_jump_forward_tokens(self) -> list[int]: ...
     def _copy_into(self, other: MatcherCore) -> None: ...
-    def _fill_tree(
-        self, order: list[int], parents: list[int], tokens: list[int], bitmask: Any, deadline: float
-    ) -> bool: ...
-
-def fill_rows(matchers: list[Any], bitmask: Any, indices: Sequence[int] | range) -> list[tuple[Any, int]]: ...

@@ -12,7 +12,7 @@
 
 from cython.operator cimport dereference as deref
 
-from .lexemes cimport NODE_EMPTY
+from .nodes cimport NODE_EMPTY
 
 from ..rules import Action
 

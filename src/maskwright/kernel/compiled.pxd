@@ -1,0 +1,26 @@
+# Data dictionary of compiled grammars. See compiled.pyx.
+from libc.stdint cimport int32_t
+
+from .automaton cimport Automaton
+from .lexemes cimport LexemeTable
+from .masks cimport MaskBuilder
+from .network cimport Network
+from .trie cimport TokenTrie
+
+# A grammar made ready for a vocabulary. Shared by all its matchers, on all threads.
+cdef class CompiledCore:
+    cdef readonly TokenTrie vocabulary
+    cdef readonly LexemeTable table
+    cdef readonly MaskBuilder masks
+    cdef readonly Network network
+    cdef readonly Automaton automaton   # current generation
+    cdef object lower                   # rule -> fragment (maskwright.network.lower)
+    cdef size_t max_bytes
+    cdef bint check_live                # legal tokens need a completion in tokens, not just in bytes
+    cdef object seen_tensor             # last torch tensor whose layout was checked
+    cdef int32_t seen_rows
+    cdef int32_t seen_words
+
+    cdef int resolve(self, Automaton automaton, int error, int32_t pending) except -1
+    cdef tuple _checked_layout(self, Py_buffer* view)
+    cdef int32_t* row(self, bitmask, int32_t index, int32_t* n_words) except NULL

@@ -1,0 +1,34 @@
+from collections.abc import Callable
+from typing import Any
+
+from ..rules import Rule
+from .automaton import Automaton
+from .lexemes import LexemeTable
+from .masks import MaskBuilder
+from .network import Network
+from .trie import TokenTrie
+
+MAX_PRUNED_RULES: int
+
+class CompiledCore:
+    vocabulary: TokenTrie
+    table: LexemeTable
+    masks: MaskBuilder
+    network: Network
+    automaton: Automaton
+    def __init__(
+        self,
+        vocabulary: TokenTrie,
+        table: LexemeTable,
+        masks: MaskBuilder,
+        root: Rule,
+        guards_checked: bool,
+        lower: Callable[[Rule], tuple[int, list[Any]]],
+        max_bytes: int,
+    ) -> None: ...
+    def expand(self, rule_id: int) -> None: ...
+    def renew(self, old: Automaton) -> None: ...
+    @property
+    def memory_size_bytes(self) -> int: ...
+    @property
+    def n_states(self) -> int: ...

@@ -1,0 +1,70 @@
+# Data dictionary of the families. See families.pyx.
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.deque cimport deque
+from libcpp.unordered_map cimport unordered_map
+from libcpp.vector cimport vector
+
+from .clipping cimport Clipper
+from .lexemes cimport LexemeTable
+from .trie cimport TokenTrie, Trie
+from .walking cimport UNBOUNDED, ByteSet, Closure, Exits, Family, Found, Range, Walker
+
+# A set of more tokens than this is kept as a bitmask: setting bits one by one costs about a
+# nanosecond each, copying 16 KB about 200.
+cdef enum:
+    SPARSE_LIMIT = 256
+
+# What a counted lexeme says, before its bounds are looked at.
+cdef struct CountedBase:
+    vector[Found] tokens        # found one by one; most repetitions first
+    vector[int32_t] n_above     # for each count the number of those with more
+    vector[Range] ranges        # and in whole subtrees; by `low`
+    vector[Found] ends          # those in which the repetition is over
+    vector[uint32_t*] up_to     # bitmask of tokens with at most this count; NULL until asked for
+    vector[uint32_t*] inside_up_to  # the same without those in which the repetition is over
+    vector[int64_t] n_up_to
+    vector[int64_t] n_inside_up_to
+    unordered_map[int32_t, int32_t] margins     # per lexeme state: repetitions that suffice to end
+    unordered_map[int32_t, int32_t] range_margins # the same for the closures of ranges
+    int32_t margin              # the largest of them; UNBOUNDED if one is not known
+    bint rigid                  # some state cannot be drawn out to any length
+    Exits* exits
+    int32_t max_count
+    int64_t n_tokens
+
+cdef inline int32_t range_of(const vector[Range]& ranges, int32_t entry) noexcept nogil:
+    """Index of the range that holds an entry of the trie's ids, or -1."""
+    cdef int32_t low = 0, high = <int32_t>ranges.size(), middle
+    while low < high:
+        middle = (low + high) >> 1
+        if ranges[middle].low <= entry:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1 if low > 0 and entry < ranges[low - 1].high else -1
+
+cdef class FamilyTable(Walker):
+    cdef Clipper clipper
+    cdef unordered_map[uint64_t, CountedBase*] bases
+    cdef deque[CountedBase] base_pool
+    cdef unordered_map[int32_t, uint8_t] codes      # 1: the node is a prefix code (see is_code)
+    cdef bint family_of(self, int32_t lex, Family* family) noexcept nogil
+    cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil
+    cdef bint is_wide(self, int32_t lex) noexcept nogil
+    cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil
+    cdef bint is_code(self, int32_t part) noexcept nogil
+    cdef bint starts_apart(self, int32_t part, int32_t rest) noexcept nogil
+    cdef CountedBase* base_of(self, Family* family) noexcept nogil
+    cdef bint counts_characters(self, Family* family) noexcept nogil
+    cdef void sort_base(self, CountedBase* base) noexcept nogil
+    cdef bint measure(self, CountedBase* base, Family* family) noexcept nogil
+    cdef int32_t note_margin(
+        self, CountedBase* base, int32_t lex, int32_t distance, int32_t least
+    ) noexcept nogil
+    cdef bint draws_out(self, int32_t lex, Family* family) noexcept nogil
+    cdef uint32_t* prefix_bits(
+        self, CountedBase* base, int32_t most, bint inside, bint by_bytes
+    ) noexcept nogil
+    cdef uint32_t* full_prefix(
+        self, CountedBase* base, int32_t most, bint inside, bint by_bytes
+    ) noexcept nogil

@@ -1,0 +1,384 @@
+# Families: lexeme states that come by the hundred and differ in how far away their bounds are.
+#
+# In `x{m,n}` each count is another state. If x is a prefix code (a JSON character, a byte of white space)
+# and what follows starts differently, the tokens and their number of x's are found once for `x*`
+# (the *base*), and a bound only selects by that number. The same holds under a conjunction, as of
+# a length and a pattern. Any other lexeme with distant bounds is treated likewise after clipping them
+# (clipping.pyx), counting bytes instead.
+#
+# A token that begins k repetitions is legal if the rest can end within what the bounds leave. That is a
+# comparison of numbers once two things are known about the state after it: a number of repetitions
+# that suffice to end (its margin), and whether it can be drawn out to any length.
+#
+# Locking. Everything expects the table's lock.
+
+from cython.operator cimport dereference as deref
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+from libcpp.algorithm cimport sort
+
+from .clipping cimport Clipped
+from .nodes cimport (
+    CODE_UNKNOWN,
+    NODE_EMPTY,
+    NODE_EPSILON,
+    OP_AND,
+    OP_CONCAT,
+    OP_REPEAT,
+    Node,
+)
+from .trie cimport LengthOrder, n_longer
+
+# A lexeme that more bytes than this may start is worth more than walking it.
+cdef int32_t WIDE_FROM = 16
+# Long tokens that are cleared from a full mask one by one rather than building the mask anew.
+cdef int32_t CLEAR_LIMIT = 16_384
+# Largest number of derivatives of a repeated part that is_code looks at.
+cdef size_t CODE_LIMIT_NODES = 256
+
+
+cdef bint range_less(const Range& left, const Range& right) noexcept nogil:
+    return left.low < right.low
+
+
+cdef class FamilyTable(Walker):
+    """Counted lexemes taken apart, and the bases that their members share."""
+
+    def __cinit__(self, TokenTrie vocabulary, LexemeTable table):
+        self.clipper = Clipper(table)
+
+    def __dealloc__(self):
+        cdef size_t i, j
+        for i in range(self.base_pool.size()):
+            for j in range(self.base_pool[i].up_to.size()):
+                free(self.base_pool[i].up_to[j])
+                free(self.base_pool[i].inside_up_to[j])
+
+    # ---- taking lexemes apart --------------------------------------------------------------------
+
+    cdef bint family_of(self, int32_t lex, Family* family) noexcept nogil:
+        """Take a counted lexeme apart; False if it is not one.
+
+        Three shapes: `x{m,n} rest`; `(x{m,n} and more) rest`; `x{m,n} rest and more`.
+        """
+        cdef Node node = self.table.nodes[lex]
+        cdef vector[int32_t] kids
+        cdef int32_t rest = NODE_EPSILON, conjunction = lex, i, kid, place = -1
+        if self.split_repeat(lex, family):
+            family.base = family.counter
+            return self.is_code(family.part) and self.starts_apart(family.part, family.rest)
+        if node.op == OP_CONCAT:
+            rest = node.b
+            conjunction = node.a
+            node = self.table.nodes[conjunction]
+        if node.op != OP_AND:
+            return False
+        for i in range(node.b):
+            kid = self.table.lists[node.a + i]
+            kids.push_back(kid)
+            if self.split_repeat(kid, family):
+                if place >= 0 or (rest != NODE_EPSILON and family.rest != NODE_EPSILON):
+                    return False
+                place = i
+        if place < 0:
+            return False
+        self.split_repeat(kids[place], family)
+        if family.rest == NODE_EPSILON:
+            family.rest = rest
+            kids[place] = self.table.repeat(family.part, 0, -1)
+            family.counter = self.table.concat(kids[place], rest)
+            family.base = self.table.concat(self.table.and_of(kids), rest)
+        else:
+            kids[place] = family.counter
+            family.base = self.table.and_of(kids)
+        if family.base < 0 or family.counter < 0:
+            return False
+        return self.is_code(family.part) and self.starts_apart(family.part, family.rest)
+
+    cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil:
+        """Any other lexeme with distant bounds, as `byte{0,bound}` of its clipped form: what is counted
+        is bytes."""
+        cdef Clipped clipped
+        if not self.is_wide(lex):
+            return False
+        clipped = self.clipper.clip(lex, 0)
+        if clipped.node < 0 or clipped.node == lex:
+            return False
+        family.part = -1
+        family.low = 0
+        family.high = clipped.bound
+        family.rest = NODE_EPSILON
+        family.base = clipped.node
+        family.counter = NODE_EMPTY
+        return True
+
+    cdef bint is_wide(self, int32_t lex) noexcept nogil:
+        """Whether more than a handful of bytes may start the lexeme."""
+        cdef int32_t n_alive = 0
+        cdef int byte
+        for byte in range(256):
+            if self.table.derive(lex, <uint8_t>byte, 0) > NODE_EMPTY:
+                n_alive += 1
+                if n_alive > WIDE_FROM:
+                    return True
+        return False
+
+    cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil:
+        """`part{low,high} rest` with a bound, taken apart."""
+        cdef Node node = self.table.nodes[lex]
+        family.rest = NODE_EPSILON
+        if node.op == OP_CONCAT:
+            family.rest = node.b
+            node = self.table.nodes[node.a]
+        if node.op != OP_REPEAT or (node.b == 0 and node.c < 0):
+            return False
+        family.part = node.a
+        family.low = node.b
+        family.high = node.c
+        family.counter = self.table.concat(self.table.repeat(node.a, 0, -1), family.rest)
+        return family.counter > NODE_EPSILON
+
+    cdef bint is_code(self, int32_t part) noexcept nogil:
+        """Whether no string of the language is a proper prefix of another, so that repetitions can be
+        counted while reading."""
+        cdef unordered_map[int32_t, uint8_t].iterator known = self.codes.find(part)
+        cdef vector[int32_t] seen
+        cdef size_t here = 0, i
+        cdef int32_t child
+        cdef int byte
+        cdef bint fresh
+        if known != self.codes.end():
+            return deref(known).second
+        self.codes[part] = 0
+        seen.push_back(part)
+        while here < seen.size():
+            if seen.size() > CODE_LIMIT_NODES or (
+                self.table.nodes[seen[here]].nullable and seen[here] != NODE_EPSILON
+            ):
+                return False
+            for byte in range(256):
+                child = self.table.derive(seen[here], <uint8_t>byte, 0)
+                if child < 0:
+                    return False
+                fresh = child > NODE_EPSILON
+                for i in range(seen.size()):
+                    if seen[i] == child:
+                        fresh = False
+                        break
+                if fresh:
+                    seen.push_back(child)
+            here += 1
+        self.codes[part] = part != NODE_EPSILON
+        return part != NODE_EPSILON
+
+    cdef bint starts_apart(self, int32_t part, int32_t rest) noexcept nogil:
+        """Whether no byte starts both."""
+        cdef int byte
+        for byte in range(256):
+            if (
+                self.table.derive(part, <uint8_t>byte, 0) != NODE_EMPTY
+                and self.table.derive(rest, <uint8_t>byte, 0) != NODE_EMPTY
+            ):
+                return False
+        return True
+
+    # ---- bases -----------------------------------------------------------------------------------
+
+    cdef CountedBase* base_of(self, Family* family) noexcept nogil:
+        """What a family says with counts; NULL if the lexeme table is full."""
+        cdef uint64_t key = (<uint64_t><uint32_t>family.base << 32) | <uint32_t>family.counter
+        cdef unordered_map[uint64_t, CountedBase*].iterator known = self.bases.find(key)
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef CountedBase* base
+        cdef int byte
+        cdef size_t i
+        cdef int32_t j, k
+        if known != self.bases.end():
+            return deref(known).second
+        memset(family.single.words, 0, sizeof(family.single.words))
+        for byte in range(256 if family.part >= 0 else 0):
+            if self.table.derive(family.part, <uint8_t>byte, 0) == NODE_EPSILON:
+                family.single.words[byte >> 6] |= <uint64_t>1 << (byte & 63)
+        family.characters = family.part >= 0 and self.counts_characters(family)
+        if not self.walk(family.base, family if family.part >= 0 else NULL):
+            return NULL
+        self.base_pool.resize(self.base_pool.size() + 1)
+        base = &self.base_pool.back()
+        base.tokens = self.found
+        base.ranges = self.ranges
+        base.max_count = 0
+        base.n_tokens = <int64_t>self.found.size()
+        sort(base.ranges.begin(), base.ranges.end(), range_less)
+        for i in range(base.tokens.size()):
+            if base.tokens[i].count > base.max_count:
+                base.max_count = base.tokens[i].count
+            if base.tokens[i].after:
+                base.ends.push_back(base.tokens[i])
+        for i in range(base.ranges.size()):
+            base.n_tokens += base.ranges[i].high - base.ranges[i].low
+            for j in range(base.ranges[i].low, base.ranges[i].high):
+                k = base.ranges[i].more + (trie.leads[j] if family.part >= 0 else trie.lengths[j])
+                if k > base.max_count:
+                    base.max_count = k
+        self.sort_base(base)
+        base.up_to.assign(base.max_count + 1, NULL)
+        base.inside_up_to.assign(base.max_count + 1, NULL)
+        base.n_up_to.assign(base.max_count + 1, 0)
+        base.n_inside_up_to.assign(base.max_count + 1, 0)
+        base.exits = self.merged_exits()
+        if not self.measure(base, family):
+            return NULL
+        self.memory_size_bytes += base.tokens.size() * sizeof(Found) + base.ranges.size() * sizeof(Range)
+        self.bases[key] = base
+        return base
+
+    cdef bint counts_characters(self, Family* family) noexcept nogil:
+        """Whether each character of several bytes is one repetition."""
+        cdef vector[int32_t] targets
+        cdef size_t i
+        if not self.characters_lead_on(family.counter, targets):
+            return False
+        for i in range(targets.size()):
+            if targets[i] != family.counter:
+                return False
+        return True
+
+    cdef void sort_base(self, CountedBase* base) noexcept nogil:
+        """Counting sort of the tokens found one by one."""
+        cdef vector[Found] sorted_tokens
+        cdef vector[int32_t] place
+        cdef size_t i
+        cdef int32_t k
+        base.n_above.assign(base.max_count + 1, 0)
+        for i in range(base.tokens.size()):
+            base.n_above[base.tokens[i].count] += 1
+        place.assign(base.max_count + 1, 0)
+        for k in range(base.max_count - 1, -1, -1):
+            place[k] = place[k + 1] + base.n_above[k + 1]
+        base.n_above = place
+        sorted_tokens.resize(base.tokens.size())
+        for i in range(base.tokens.size()):
+            k = base.tokens[i].count
+            sorted_tokens[place[k]] = base.tokens[i]
+            place[k] += 1
+        base.tokens.swap(sorted_tokens)
+
+    cdef bint measure(self, CountedBase* base, Family* family) noexcept nogil:
+        """How soon the states after all tokens can end, and whether they can be drawn out."""
+        cdef size_t i
+        cdef int32_t lex, previous = CODE_UNKNOWN, least = self.distance(family.rest)
+        cdef Closure* closure
+        base.margin = 0
+        base.rigid = False
+        for i in range(base.tokens.size()):
+            lex = base.tokens[i].lex
+            # Nearly all tokens in a row lead to the same state.
+            if lex == previous or base.tokens[i].after:
+                continue
+            previous = lex
+            if base.margins.find(lex) == base.margins.end():
+                self.note_margin(base, lex, self.distance(lex), least)
+                base.rigid = base.rigid or not (family.part < 0 or self.draws_out(lex, family))
+        for i in range(base.ranges.size()):
+            lex = base.ranges[i].lex
+            if base.range_margins.find(lex) == base.range_margins.end():
+                closure = self.closure_of(lex)
+                base.range_margins[lex] = self.note_margin(base, UNBOUNDED, closure.margin, least)
+                base.rigid = base.rigid or not (family.part < 0 or closure.loose)
+        return True
+
+    cdef int32_t note_margin(self, CountedBase* base, int32_t lex, int32_t distance, int32_t least) noexcept nogil:
+        # Bytes to the end bound the repetitions to the end; those of `rest` are none.
+        cdef int32_t margin = distance - least if distance < UNBOUNDED and least < UNBOUNDED else UNBOUNDED
+        if lex != UNBOUNDED:
+            base.margins[lex] = margin
+        base.margin = max(base.margin, margin)
+        base.rigid = base.rigid or margin == UNBOUNDED
+        return margin
+
+    cdef bint draws_out(self, int32_t lex, Family* family) noexcept nogil:
+        """Whether a state, or one on its shortest way to the end, has a byte that is one repetition and changes
+        nothing: then every length from its shortest on is possible."""
+        cdef int byte, hop
+        cdef int32_t child, following, near
+        for hop in range(8):
+            near = self.distance(lex)
+            following = NODE_EMPTY
+            for byte in range(256):
+                child = self.table.step(lex, <uint8_t>byte)
+                if child < 0:
+                    return False
+                if child == lex and (family.single.words[byte >> 6] >> (byte & 63)) & 1:
+                    return True
+                # The search from `lex` noted the distances along its way, so no other is started here.
+                if child > NODE_EMPTY and following == NODE_EMPTY:
+                    if self.distances.find(child) != self.distances.end() and self.distances[child] < near:
+                        following = child
+            if following <= NODE_EPSILON:
+                return False
+            lex = following
+        return False
+
+    cdef uint32_t* prefix_bits(
+        self, CountedBase* base, int32_t most, bint inside, bint by_bytes
+    ) noexcept nogil:
+        """Bitmask of the tokens with at most `most` repetitions; `inside`: only where it is not over.
+
+        Tokens with many repetitions are few, so unless `most` is small they are cleared from the full mask.
+        """
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef LengthOrder* order = &self.vocabulary.by_length if by_bytes else &self.vocabulary.by_leads
+        cdef vector[uint32_t*]* masks = &base.inside_up_to if inside else &base.up_to
+        cdef vector[int64_t]* sizes = &base.n_inside_up_to if inside else &base.n_up_to
+        cdef uint32_t* bits
+        cdef int64_t count
+        cdef size_t i
+        cdef int32_t j, k, where
+        if masks[0][most] != NULL:
+            return masks[0][most]
+        if most == base.max_count or n_longer(order, most) > CLEAR_LIMIT:
+            return self.full_prefix(base, most, inside, by_bytes)
+        bits = self.new_bits()
+        memcpy(
+            bits, self.prefix_bits(base, base.max_count, inside, by_bytes), self.n_words * sizeof(uint32_t)
+        )
+        count = sizes[0][base.max_count]
+        for i in range(<size_t>base.n_above[most]):
+            if not (inside and base.tokens[i].after):
+                bits[base.tokens[i].token >> 5] &= ~(<uint32_t>1 << (base.tokens[i].token & 31))
+                count -= 1
+        for k in range(n_longer(order, most)):
+            j = order.entries[k]
+            where = range_of(base.ranges, j)
+            if where >= 0 and base.ranges[where].more + (trie.lengths[j] if by_bytes else trie.leads[j]) > most:
+                bits[trie.ids[j] >> 5] &= ~(<uint32_t>1 << (trie.ids[j] & 31))
+                count -= 1
+        masks[0][most] = bits
+        sizes[0][most] = count
+        return bits
+
+    cdef uint32_t* full_prefix(
+        self, CountedBase* base, int32_t most, bint inside, bint by_bytes
+    ) noexcept nogil:
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef vector[uint32_t*]* masks = &base.inside_up_to if inside else &base.up_to
+        cdef vector[int64_t]* sizes = &base.n_inside_up_to if inside else &base.n_up_to
+        cdef uint32_t* bits = self.new_bits()
+        cdef int64_t count = 0
+        cdef size_t i
+        cdef int32_t j, limit
+        cdef Range taken
+        for i in range(<size_t>base.n_above[most], base.tokens.size()):
+            if not (inside and base.tokens[i].after):
+                bits[base.tokens[i].token >> 5] |= <uint32_t>1 << (base.tokens[i].token & 31)
+                count += 1
+        for i in range(base.ranges.size()):
+            taken = base.ranges[i]
+            limit = most - taken.more
+            for j in range(taken.low, taken.high):
+                if (trie.lengths[j] if by_bytes else trie.leads[j]) <= limit:
+                    bits[trie.ids[j] >> 5] |= <uint32_t>1 << (trie.ids[j] & 31)
+                    count += 1
+        masks[0][most] = bits
+        sizes[0][most] = count
+        return bits
