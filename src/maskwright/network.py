@@ -14,12 +14,13 @@ from __future__ import annotations
 from typing import Final
 
 from .lexeme import Lexeme, Op, concat
-from .rules import Act, Action, Alt, Call, Expr, Lex, Repeat, Rule, Seq, Tokens
+from .rules import Act, Action, Alt, Call, Expr, Fresh, Lex, Repeat, Rule, Seq, Tokens
 
 __all__ = ["lower"]
 
 #: Kinds of edges, as in kernel/network.pxd.
 EPSILON, LEXEME, CALL, TOKENS = range(4)
+FRESH: Final = 5
 
 Edge = tuple[int, int, object, int, int, int, int, int]
 
@@ -74,6 +75,9 @@ class _Lowering:
             self.edges.append((source, EPSILON, None, target, expr.action, expr.a, expr.b, expr.c))
         elif kind is Tokens:
             self.edge(source, TOKENS, expr.ids, target)  # type: ignore[attr-defined]
+        elif kind is Fresh:
+            assert isinstance(expr, Fresh)
+            self.edges.append((source, FRESH, expr.lexeme, target, 0, expr.slot, 0, 0))
         elif kind is Repeat:
             assert isinstance(expr, Repeat)
             self.repetition(expr, source, target)

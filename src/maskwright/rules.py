@@ -25,6 +25,7 @@ __all__ = [
     "Alt",
     "Call",
     "Expr",
+    "Fresh",
     "Lex",
     "Never",
     "Repeat",
@@ -116,6 +117,19 @@ class Tokens(Expr):
     """One token out of a set of ids, whatever its text (special tokens are reached only so)."""
 
     ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fresh(Expr):
+    """Bytes that are in a regular language and that no `Fresh` of the same slot has matched before in this
+    rule instance. What it matches is remembered in the register.
+
+    The language must be a prefix code or end where something else begins, as for any lexeme; whoever makes
+    the rules sees to it that there is always something fresh left, or another way on.
+    """
+
+    lexeme: Lexeme
+    slot: int
 
 
 class Action(IntEnum):

@@ -98,6 +98,7 @@ cdef class Automaton:
     cdef State* slow_step(self, State* state, uint8_t byte) noexcept nogil
     cdef State* step_token(self, State* state, int32_t token, State* as_text) noexcept nogil
     cdef State* start_state(self) noexcept nogil
+    cdef int32_t register_after(self, Item* item) noexcept nogil
     cdef State* continuation(self, State* state, Item* item) noexcept nogil
     cdef State* intern_kernel(self) noexcept nogil
     cdef State* close(self, uint64_t hash) noexcept nogil

@@ -32,7 +32,7 @@ from libc.string cimport memcmp, memset
 from libcpp.algorithm cimport sort
 
 from .nodes cimport CODE_EXPAND, CODE_FULL, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
-from .network cimport EDGE_CALL, EDGE_DEAD, EDGE_EPSILON, EDGE_LEXEME, NetEdge, NetNode
+from .network cimport EDGE_CALL, EDGE_DEAD, EDGE_EPSILON, EDGE_FRESH, EDGE_TOKENS, NetEdge, NetNode
 
 cdef extern from *:
     """
@@ -130,7 +130,7 @@ cdef class Automaton:
         return target if target != NULL else self.slow_step(state, byte)
 
     cdef State* slow_step(self, State* state, uint8_t byte) noexcept nogil:
-        cdef int32_t i, lex
+        cdef int32_t i, lex, register
         cdef Item item
         cdef State* target
         self.kernel.clear()
@@ -146,8 +146,14 @@ cdef class Automaton:
                 self.error = lex
                 return NULL
             item.ret = resolved(state, item.ret)
+            if self.network.edges[item.edge].kind == EDGE_FRESH:
+                item.reg = self.network.extend_text(item.reg, byte)
             if lex == NODE_EPSILON:
-                self.push_node(self.network.edges[item.edge].target, item.ret, item.reg)
+                register = self.register_after(&item)
+                if register < 0:
+                    self.error = CODE_LIMIT
+                    return NULL
+                self.push_node(self.network.edges[item.edge].target, item.ret, register)
             else:
                 item.lex = lex
                 self.kernel.push_back(item)
@@ -180,12 +186,20 @@ cdef class Automaton:
         return self.intern_kernel()
 
     cdef State* continuation(self, State* state, Item* item) noexcept nogil:
-        """State in which only this item of `state` has matched its lexeme, and nothing else is open."""
+        """State in which only this item of `state` has matched its lexeme, and nothing else is open.
+
+        What a Fresh edge matched is not remembered in it: masks check such tokens once more.
+        """
         cdef Item copy = item[0]
         self.kernel.clear()
         self.returned.clear()
         self.push_node(self.network.edges[copy.edge].target, resolved(state, copy.ret), copy.reg)
         return self.intern_kernel()
+
+    cdef int32_t register_after(self, Item* item) noexcept nogil:
+        """The register of an item whose lexeme ends here; negative if it could not be made."""
+        cdef NetEdge* edge = &self.network.edges[item.edge]
+        return self.network.remember(item.reg, edge) if edge.kind == EDGE_FRESH else item.reg
 
     # ---- kernels ---------------------------------------------------------------------------------
 
@@ -351,6 +365,7 @@ cdef class Automaton:
         cdef size_t i
         cdef Item item
         cdef Visit at
+        cdef int32_t register
         self.new_items.clear()
         self.new_waits.clear()
         self.preds.clear()
@@ -369,7 +384,11 @@ cdef class Automaton:
             else:
                 self.new_items.push_back(item)
                 if self.table.nodes[item.lex].nullable:
-                    self.visit(self.network.edges[item.edge].target, item.ret, item.reg)
+                    register = self.register_after(&item)
+                    if register < 0:
+                        self.error = CODE_LIMIT
+                        return False
+                    self.visit(self.network.edges[item.edge].target, item.ret, register)
         while not self.work.empty():
             at = self.work.back()
             self.work.pop_back()
@@ -426,6 +445,7 @@ cdef class Automaton:
         cdef Item item
         cdef Wait wait
         cdef int32_t i, start, register
+        cdef int live
         cdef size_t pred
         for i in range(node.first, node.first + node.count):
             edge = &self.network.edges[i]
@@ -438,12 +458,24 @@ cdef class Automaton:
                 continue
             if edge.kind != EDGE_CALL:
                 item.edge = i
-                item.lex = edge.label if edge.kind == EDGE_LEXEME else -1
+                item.lex = edge.label if edge.kind != EDGE_TOKENS else -1
+                if edge.kind == EDGE_FRESH:
+                    item.lex = self.network.fresh_lexeme(at.reg, edge)
+                    live = self.table.is_live(item.lex) if item.lex >= 0 else -1
+                    if live < 0:
+                        self.error = CODE_LIMIT
+                        return False
+                    if not live:
+                        continue
                 item.ret = at.ret
                 item.reg = at.reg
                 self.new_items.push_back(item)
                 if item.lex >= 0 and self.table.nodes[item.lex].nullable:
-                    self.visit(edge.target, at.ret, at.reg)
+                    register = self.register_after(&item)
+                    if register < 0:
+                        self.error = CODE_LIMIT
+                        return False
+                    self.visit(edge.target, at.ret, register)
                 continue
             start = self.network.rule_start[edge.label]
             if start < 0:

@@ -13,6 +13,7 @@ cdef struct Task:
     State* state
     Trie* trie
     int32_t node
+    bint doubtful       # 1: a Fresh edge has ended on the way, so its tokens must be checked
     Summary* summary    # whose exits these are: says which of them count; NULL in no exit trie
 
 cdef class MaskBuilder:
@@ -23,6 +24,7 @@ cdef class MaskBuilder:
     # Scratch of one mask.
     cdef vector[int32_t] tokens         # ids found so far; may repeat
     cdef vector[int32_t] removed
+    cdef vector[int32_t] doubtful       # ids to check by walking them
     cdef int64_t n_wide                 # tokens in the base, counted once per item
     cdef vector[Task] tasks
     cdef unordered_set[uint64_t] seen_tasks
@@ -34,7 +36,10 @@ cdef class MaskBuilder:
     cdef bint run_tasks(self, Automaton automaton) noexcept nogil
     cdef bint walk_item(self, Automaton automaton, Task task, int32_t which) noexcept nogil
     cdef void emit(self, Task* task, int32_t node) noexcept nogil
-    cdef void add_task(self, State* state, Trie* trie, int32_t node, Summary* summary) noexcept nogil
+    cdef void add_task(
+        self, State* state, Trie* trie, int32_t node, Summary* summary, bint doubtful
+    ) noexcept nogil
+    cdef bint check_doubtful(self, Automaton automaton, State* state) noexcept nogil
     cdef int token_live(self, Automaton automaton, State* state) noexcept nogil
     cdef State* walk_token(self, Automaton automaton, State* state, int32_t token) noexcept nogil
     cdef bint drop_dead_ends(self, Automaton automaton, State* state) noexcept nogil

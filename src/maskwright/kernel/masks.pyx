@@ -26,6 +26,7 @@ from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 
 from .automaton cimport Item
+from .network cimport EDGE_FRESH
 from .nodes cimport CODE_LIMIT, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
 from .summaries cimport SPARSE_LIMIT, Place, Summary, holds
 from .trie cimport trie_child
@@ -136,7 +137,9 @@ cdef class MaskBuilder:
         cdef Item item
         cdef Summary* summary
         cdef State* after
+        cdef bint fresh
         self.tokens.clear()
+        self.doubtful.clear()
         self.removed.clear()
         self.n_wide = 0
         self.tasks.clear()
@@ -169,9 +172,12 @@ cdef class MaskBuilder:
             after = automaton.continuation(state, &item)
             if after == NULL:
                 return False
-            self.add_task(after, &summary.exits.trie, 0, summary)
+            fresh = automaton.network.edges[item.edge].kind == EDGE_FRESH
+            self.add_task(after, &summary.exits.trie, 0, summary, fresh)
             if not self.run_tasks(automaton):
                 return False
+        if not self.check_doubtful(automaton, state):
+            return False
         if not self.vocabulary.byte_complete or automaton.network.fragile:
             base[0] = self_owned(base[0], owned[0], self.removed, self.n_words) if base[0] != NULL else NULL
             owned[0] = base[0] != NULL
@@ -186,9 +192,11 @@ cdef class MaskBuilder:
             return self.drop_dead_ends(automaton, state)
         return True
 
-    cdef void add_task(self, State* state, Trie* trie, int32_t node, Summary* summary) noexcept nogil:
+    cdef void add_task(
+        self, State* state, Trie* trie, int32_t node, Summary* summary, bint doubtful
+    ) noexcept nogil:
         cdef Task task
-        cdef uint64_t key = mix(mix(<uint64_t><size_t>state, <uint64_t><size_t>summary), <uint64_t>node)
+        cdef uint64_t key = mix(mix(<uint64_t><size_t>state, <uint64_t><size_t>summary), <uint64_t>node * 2 + doubtful)
         if trie.nodes[node].count == 0 or state.n_items == 0:
             return
         if not self.seen_tasks.insert(key).second:
@@ -197,6 +205,7 @@ cdef class MaskBuilder:
         task.trie = trie
         task.node = node
         task.summary = summary
+        task.doubtful = doubtful
         self.tasks.push_back(task)
 
     cdef bint run_tasks(self, Automaton automaton) noexcept nogil:
@@ -215,6 +224,7 @@ cdef class MaskBuilder:
         cdef Item item = automaton.items[task.state.item_off + which]
         cdef Trie* trie = task.trie
         cdef State* after
+        cdef bint fresh
         cdef Place place, deeper
         cdef int32_t child, last, lex
         if item.lex < 0:
@@ -246,7 +256,8 @@ cdef class MaskBuilder:
                             after = automaton.continuation(task.state, &item)
                             if after == NULL:
                                 return False
-                            self.add_task(after, trie, child, task.summary)
+                            fresh = automaton.network.edges[item.edge].kind == EDGE_FRESH
+                            self.add_task(after, trie, child, task.summary, task.doubtful or fresh)
                         if lex != NODE_EPSILON:
                             deeper.node = child
                             deeper.lex = lex
@@ -258,17 +269,35 @@ cdef class MaskBuilder:
         """Add a trie node's own tokens, as far as the summary whose exits they are lets them count."""
         cdef Trie* trie = task.trie
         cdef Summary* summary = task.summary
+        cdef vector[int32_t]* tokens = &self.doubtful if task.doubtful else &self.tokens
         cdef int32_t i
         cdef int16_t count
         if summary.barred.empty() and summary.least == 0 and summary.most >= summary.exits.max_count:
-            self.tokens.insert(
-                self.tokens.end(), trie.ids.begin() + trie.nodes[node].low, trie.ids.begin() + trie.nodes[node].own
+            tokens.insert(
+                tokens.end(), trie.ids.begin() + trie.nodes[node].low, trie.ids.begin() + trie.nodes[node].own
             )
             return
         for i in range(trie.nodes[node].low, trie.nodes[node].own):
             count = summary.exits.counts[i]
             if summary.least <= count <= summary.most and not holds(summary.barred, trie.ids[i]):
-                self.tokens.push_back(trie.ids[i])
+                tokens.push_back(trie.ids[i])
+
+    cdef bint check_doubtful(self, Automaton automaton, State* state) noexcept nogil:
+        """Keep the doubtful tokens that are legal after all.
+
+        When a Fresh edge ends inside a token, what it has to remember depends on the token's beginning, which
+        merged exits do not know. They are few, so each is walked.
+        """
+        cdef vector[int32_t] doubtful = self.doubtful
+        cdef State* after
+        cdef size_t i
+        for i in range(doubtful.size()):
+            after = self.walk_token(automaton, state, doubtful[i])
+            if after == NULL:
+                return False
+            if after != automaton.dead:
+                self.tokens.push_back(doubtful[i])
+        return True
 
     # ---- completions in tokens -------------------------------------------------------------------
 

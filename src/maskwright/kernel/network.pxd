@@ -1,5 +1,5 @@
 # Data dictionary of the network. See network.pyx.
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
@@ -12,6 +12,7 @@ cdef enum EdgeKind:
     EDGE_CALL = 2       # label = rule id; `tail` = 1: nothing follows in the calling rule
     EDGE_TOKENS = 3     # label = index into `token_sets`
     EDGE_DEAD = 4       # pruned: nothing can end from its target
+    EDGE_FRESH = 5      # label = lexeme node; a = slot whose remembered texts it must not repeat
 
 cdef struct NetNode:
     int32_t first       # first outgoing edge
@@ -33,6 +34,19 @@ cdef struct NetEdge:
 cdef struct RegisterValue:
     vector[int32_t] counters
     vector[uint64_t] members    # bit set
+    vector[int32_t] texts       # per slot: what was remembered, an index into `text_sets`; 0 for nothing
+    int32_t pending             # text matched so far by the open Fresh, an index into `texts`; 0 for none
+
+# A text, as its last byte and the text before it. 0 is the empty text.
+cdef struct Text:
+    int32_t before
+    uint8_t byte
+
+# Remembered texts, as the last one and those before. 0 is the empty set.
+cdef struct TextSet:
+    int32_t before
+    int32_t text
+    int32_t lexeme              # union of their literals
 
 cdef class Network:
     cdef LexemeTable table
@@ -42,6 +56,10 @@ cdef class Network:
     cdef vector[vector[int32_t]] token_sets
     cdef vector[RegisterValue] registers
     cdef unordered_map[string, int32_t] register_ids
+    cdef vector[Text] texts
+    cdef unordered_map[uint64_t, int32_t] text_ids
+    cdef vector[TextSet] text_sets
+    cdef unordered_map[uint64_t, int32_t] text_set_ids
     cdef readonly list rules            # Rule objects by id
     cdef dict rule_ids                  # id(Rule) -> rule id (the list keeps the objects alive)
     cdef readonly int32_t root          # rule id
@@ -54,4 +72,9 @@ cdef class Network:
     cdef int32_t _token_set(self, tuple ids)
     cdef int32_t apply(self, int32_t register, NetEdge* edge) noexcept nogil
     cdef int32_t apply_to_value(self, int32_t register, NetEdge* edge) noexcept nogil
+    cdef RegisterValue value_of(self, int32_t register) noexcept nogil
+    cdef int32_t fresh_lexeme(self, int32_t register, NetEdge* edge) noexcept nogil
+    cdef int32_t extend_text(self, int32_t register, uint8_t byte) noexcept nogil
+    cdef int32_t remember(self, int32_t register, NetEdge* edge) noexcept nogil
+    cdef int32_t literal_of(self, int32_t text) noexcept nogil
     cdef int32_t intern_register(self, RegisterValue& value) noexcept nogil

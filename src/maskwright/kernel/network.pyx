@@ -9,10 +9,13 @@
 # carries one int32 for it. Values below REGISTER_BASE are counter 0 itself, because nearly every
 # register is just "how many array items so far"; anything richer is interned here and the int is
 # its index plus REGISTER_BASE.
+#
+# Remembered texts. `Fresh` edges keep what they matched in the register too: texts and sets of texts are
+# numbered lists that share their beginnings, so they roll back and fork like everything else.
 
 from cython.operator cimport dereference as deref
 
-from .nodes cimport NODE_EMPTY
+from .nodes cimport CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
 
 from ..rules import Action
 
@@ -38,6 +41,15 @@ cdef class Network:
     def __init__(self, LexemeTable table, root, bint guards_checked):
         self.guards_checked = guards_checked
         self.table = table
+        cdef Text no_text
+        cdef TextSet no_texts
+        no_text.before = 0
+        no_text.byte = 0
+        self.texts.push_back(no_text)
+        no_texts.before = 0
+        no_texts.text = 0
+        no_texts.lexeme = NODE_EMPTY
+        self.text_sets.push_back(no_texts)
         self.rules = []
         self.rule_ids = {}
         self.fragile = False
@@ -72,12 +84,8 @@ cdef class Network:
         by_source = [[] for _ in range(n_nodes)]
         for entry in fragment:
             by_source[entry[0]].append(entry)
-        fresh = []
-        for entry in fragment:
-            if entry[1] == EDGE_LEXEME:
-                fresh.append(self.table.intern(entry[2]))
-        lexeme_of = iter(fresh)
-        labels = {id(entry): next(lexeme_of) for entry in fragment if entry[1] == EDGE_LEXEME}
+        lexemes = [entry for entry in fragment if entry[1] == EDGE_LEXEME or entry[1] == EDGE_FRESH]
+        labels = {id(entry): self.table.intern(entry[2]) for entry in lexemes}
         for i in range(n_nodes):
             node.first = <int32_t>self.edges.size()
             node.final = i == 1
@@ -92,7 +100,7 @@ cdef class Network:
                 edge.c = entry[7]
                 # Node 1 is the end and, by construction, has no outgoing edges.
                 edge.tail = edge.kind == EDGE_CALL and entry[3] == 1
-                if edge.kind == EDGE_LEXEME:
+                if edge.kind == EDGE_LEXEME or edge.kind == EDGE_FRESH:
                     edge.label = labels[id(entry)]
                     if edge.label == NODE_EMPTY or not self._can_match(edge.label):
                         self.fragile = True
@@ -184,10 +192,7 @@ cdef class Network:
         cdef size_t word = <size_t>edge.a >> 6
         cdef uint64_t bit = <uint64_t>1 << (edge.a & 63)
         cdef bint present
-        if register >= REGISTER_BASE:
-            value = self.registers[register - REGISTER_BASE]
-        else:
-            value.counters.push_back(register)
+        value = self.value_of(register)
         if edge.action == _COUNT or edge.action == _AT_LEAST:
             if value.counters.size() <= <size_t>edge.a:
                 value.counters.resize(edge.a + 1, 0)
@@ -211,21 +216,109 @@ cdef class Network:
         value.members[word] |= bit
         return self.intern_register(value)
 
+    cdef RegisterValue value_of(self, int32_t register) noexcept nogil:
+        cdef RegisterValue value
+        if register >= REGISTER_BASE:
+            return self.registers[register - REGISTER_BASE]
+        value.counters.push_back(register)
+        value.pending = 0
+        return value
+
+    # ---- remembered texts ------------------------------------------------------------------------
+
+    cdef int32_t fresh_lexeme(self, int32_t register, NetEdge* edge) noexcept nogil:
+        """The edge's lexeme without the texts that its slot remembers; a negative code if it failed."""
+        cdef RegisterValue value
+        cdef vector[int32_t] parts
+        cdef int32_t known = NODE_EMPTY
+        if register >= REGISTER_BASE:
+            value = self.registers[register - REGISTER_BASE]
+            if <size_t>edge.a < value.texts.size():
+                known = self.text_sets[value.texts[edge.a]].lexeme
+        if known == NODE_EMPTY:
+            return edge.label
+        parts.push_back(edge.label)
+        parts.push_back(self.table.not_of(known))
+        return self.table.and_of(parts)
+
+    cdef int32_t extend_text(self, int32_t register, uint8_t byte) noexcept nogil:
+        """The register after one more byte of the open Fresh."""
+        cdef RegisterValue value = self.value_of(register)
+        cdef uint64_t key = (<uint64_t>value.pending << 8) | byte
+        cdef unordered_map[uint64_t, int32_t].iterator found = self.text_ids.find(key)
+        cdef Text text
+        if found != self.text_ids.end():
+            value.pending = deref(found).second
+        else:
+            text.before = value.pending
+            text.byte = byte
+            value.pending = <int32_t>self.texts.size()
+            self.texts.push_back(text)
+            self.text_ids[key] = value.pending
+        return self.intern_register(value)
+
+    cdef int32_t remember(self, int32_t register, NetEdge* edge) noexcept nogil:
+        """The register after the open Fresh has ended: its text joins the slot's; negative if it failed."""
+        cdef RegisterValue value = self.value_of(register)
+        cdef int32_t before
+        cdef uint64_t key
+        cdef unordered_map[uint64_t, int32_t].iterator found
+        cdef vector[int32_t] parts
+        cdef TextSet more
+        if value.texts.size() <= <size_t>edge.a:
+            value.texts.resize(edge.a + 1, 0)
+        before = value.texts[edge.a]
+        key = (<uint64_t>before << 32) | <uint32_t>value.pending
+        found = self.text_set_ids.find(key)
+        if found != self.text_set_ids.end():
+            value.texts[edge.a] = deref(found).second
+        else:
+            more.before = before
+            more.text = value.pending
+            parts.push_back(self.text_sets[before].lexeme)
+            parts.push_back(self.literal_of(value.pending))
+            more.lexeme = self.table.union_of(parts)
+            if more.lexeme < 0:
+                return CODE_LIMIT
+            value.texts[edge.a] = <int32_t>self.text_sets.size()
+            self.text_sets.push_back(more)
+            self.text_set_ids[key] = value.texts[edge.a]
+        value.pending = 0
+        return self.intern_register(value)
+
+    cdef int32_t literal_of(self, int32_t text) noexcept nogil:
+        """Lexeme node of exactly one text, built from its end."""
+        cdef int32_t node = NODE_EPSILON
+        cdef uint64_t[4] words
+        while text > 0 and node >= 0:
+            words[0] = words[1] = words[2] = words[3] = 0
+            words[self.texts[text].byte >> 6] = <uint64_t>1 << (self.texts[text].byte & 63)
+            node = self.table.concat(self.table.byte_set(words), node)
+            text = self.texts[text].before
+        return node
+
     cdef int32_t intern_register(self, RegisterValue& value) noexcept nogil:
         """Number of a register value; trailing zeros never make two values differ."""
         while value.counters.size() > 1 and value.counters.back() == 0:
             value.counters.pop_back()
         while not value.members.empty() and value.members.back() == 0:
             value.members.pop_back()
-        if value.members.empty() and value.counters.size() == 1:
+        while not value.texts.empty() and value.texts.back() == 0:
+            value.texts.pop_back()
+        if value.members.empty() and value.texts.empty() and not value.pending and value.counters.size() == 1:
             return value.counters[0]
         cdef string key = string(<char*>&value.counters[0], value.counters.size() * sizeof(int32_t))
         key.push_back(0)
         if not value.members.empty():
             key.append(<char*>&value.members[0], value.members.size() * sizeof(uint64_t))
-        # Counters take multiples of 4 bytes, members multiples of 8: with one byte between them, the
-        # two parts cannot be confused once their split is recorded.
-        key.append(string(<size_t>1, <char>(value.counters.size() & 0x7F)))
+        # The lengths of the parts go last, so that no two splits look alike.
+        if not value.texts.empty():
+            key.append(<char*>&value.texts[0], value.texts.size() * sizeof(int32_t))
+        cdef int32_t[3] tail
+        tail[0] = value.pending
+        tail[1] = <int32_t>value.counters.size()
+        tail[2] = <int32_t>value.texts.size()
+        key.append(<char*>tail, sizeof(tail))
         cdef unordered_map[string, int32_t].iterator found = self.register_ids.find(key)
         if found != self.register_ids.end():
             return deref(found).second
