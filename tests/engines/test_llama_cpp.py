@@ -62,7 +62,9 @@ def test_the_vocabulary_is_the_loaded_models(llama: Any) -> None:
     info = vocabulary(llama)
     assert info.vocab_size == llama.n_vocab()
     assert llama.token_eos() in info.stop_token_ids
-    assert b"".join(info.decoded_vocab[token] for token in llama.tokenize(b" hello", add_bos=False)) == b" hello"
+    assert (
+        b"".join(info.decoded_vocab[token] for token in llama.tokenize(b" hello", add_bos=False)) == b" hello"
+    )
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.5])

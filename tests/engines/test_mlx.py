@@ -27,7 +27,9 @@ def compiler(pair: tuple[Any, Any]) -> GrammarCompiler:
 
 
 def chat(tokenizer: Any, prompt: str) -> list[int]:
-    return list(tokenizer.apply_chat_template([{"role": "user", "content": prompt}], add_generation_prompt=True))
+    return list(
+        tokenizer.apply_chat_template([{"role": "user", "content": prompt}], add_generation_prompt=True)
+    )
 
 
 @pytest.mark.parametrize("width", [100, 96, 128, 131])
@@ -59,7 +61,9 @@ def test_generate(pair: tuple[Any, Any], compiler: GrammarCompiler) -> None:
     processor = MaskLogitsProcessor(compiler.compile_json_schema(PERSON))
     model, tokenizer = pair
     for prompt in ("Who is 30 and called Ann?", "Bob, 5"):  # the same processor again
-        text = generate(model, tokenizer, chat(tokenizer, prompt), max_tokens=90, logits_processors=[processor])
+        text = generate(
+            model, tokenizer, chat(tokenizer, prompt), max_tokens=90, logits_processors=[processor]
+        )
         assert jsonschema_rs.validator_for(PERSON).is_valid(json.loads(text)), text
 
 
@@ -68,7 +72,9 @@ def test_a_batch_with_a_grammar_each(pair: tuple[Any, Any], compiler: GrammarCom
 
     model, tokenizer = pair
     grammars = [compiler.compile_json_schema(COLOR), compiler.compile_regex("[0-9]{1,3}")]
-    generator = BatchGenerator(model, stop_tokens=[[token] for token in compiler.tokenizer_info.stop_token_ids])
+    generator = BatchGenerator(
+        model, stop_tokens=[[token] for token in compiler.tokenizer_info.stop_token_ids]
+    )
     uids = generator.insert(
         [chat(tokenizer, "The sky?"), chat(tokenizer, "How high is a house, in metres?")],
         max_tokens=[20, 20],
@@ -93,9 +99,16 @@ def test_speculative_decoding(pair: tuple[Any, Any], compiler: GrammarCompiler) 
     model, tokenizer = pair
     grammar = compiler.compile_json_schema(PERSON)
     prompt = chat(tokenizer, "Who is 30 and called Ann?")
-    plain = generate(model, tokenizer, prompt, max_tokens=90, logits_processors=[MaskLogitsProcessor(grammar)])
+    plain = generate(
+        model, tokenizer, prompt, max_tokens=90, logits_processors=[MaskLogitsProcessor(grammar)]
+    )
     drafted = generate(
-        model, tokenizer, prompt, max_tokens=90, draft_model=model, logits_processors=[MaskLogitsProcessor(grammar)]
+        model,
+        tokenizer,
+        prompt,
+        max_tokens=90,
+        draft_model=model,
+        logits_processors=[MaskLogitsProcessor(grammar)],
     )
     assert jsonschema_rs.validator_for(PERSON).is_valid(json.loads(drafted)), drafted
     assert drafted == plain

@@ -68,7 +68,11 @@ def row(matcher: Any, bitmask: Any, index: int) -> set[int]:
 def test_the_guided_decoders_loop_with_drafts(factory: plugin.MaskwrightMatcherFactory, seed: int) -> None:
     """Each row's mask is that of a matcher which never saw a draft."""
     dice = random.Random(seed)
-    schema = {"type": "object", "properties": {"ab": {"type": "boolean"}, "n": {"type": "integer"}}, "required": ["ab"]}
+    schema = {
+        "type": "object",
+        "properties": {"ab": {"type": "boolean"}, "n": {"type": "integer"}},
+        "required": ["ab"],
+    }
     matcher = factory.create(Params(GuideType.JSON_SCHEMA, json.dumps(schema)))
     plain = GrammarMatcher(factory.compiler.compile_json_schema(json.dumps(schema)))
     bitmask = torch.zeros((4, WIDTH // 32), dtype=torch.int32)
@@ -114,7 +118,9 @@ def test_the_guided_decoders_loop_with_drafts(factory: plugin.MaskwrightMatcherF
         (Params(GuideType.JSON_SCHEMA, '{"const": "ab"}'), '"ab"', "a"),
     ],
 )
-def test_kinds_of_guides(factory: plugin.MaskwrightMatcherFactory, params: Params, good: str, bad: str) -> None:
+def test_kinds_of_guides(
+    factory: plugin.MaskwrightMatcherFactory, params: Params, good: str, bad: str
+) -> None:
     matcher = factory.create(params)
     assert all(matcher.accept_token(WORDS.index(char)) for char in good)
     assert matcher.accept_token(STOP)

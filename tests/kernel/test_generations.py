@@ -15,29 +15,29 @@ def matcher_with(limit_bytes: int, schema: dict[str, object]) -> maskwright.Gram
     return maskwright.GrammarMatcher(compiler.compile_json_schema(schema))
 
 
+def follow(matcher: maskwright.GrammarMatcher, fill: bool) -> None:
+    row = np.zeros(9, np.int32)
+    for token in TEXT:
+        if fill:
+            matcher.fill_next_token_bitmask(row)
+        assert matcher.accept_token(token)
+
+
 @pytest.mark.parametrize("fill", [False, True])
 @pytest.mark.parametrize("limit_bytes", [10_000, 40_000, 150_000])
 def test_an_output_too_large_for_a_generation_is_refused_and_the_matcher_stays_usable(limit_bytes, fill):
     matcher = matcher_with(limit_bytes, COUNTED)
-    row = np.zeros(9, np.int32)
-    accepted = 0
     with pytest.raises(maskwright.LimitExceeded, match="memory limit"):
-        for token in TEXT:
-            if fill:
-                matcher.fill_next_token_bitmask(row)
-            assert matcher.accept_token(token)
-            accepted += 1
+        follow(matcher, fill)
+    accepted = matcher.n_steps
     assert 0 < accepted < len(TEXT)
-    assert matcher.n_steps == accepted
     matcher.rollback(2)
     assert matcher.accept_token(TEXT[accepted - 2])
 
 
 def test_a_limit_too_small_for_the_start_is_refused():
     with pytest.raises(maskwright.LimitExceeded):
-        matcher = matcher_with(1, COUNTED)
-        for token in TEXT:
-            matcher.accept_token(token)
+        follow(matcher_with(1, COUNTED), fill=False)
 
 
 def test_many_outputs_share_a_small_memory():
