@@ -2,8 +2,9 @@
 
 usage: python examples/ray_vllm_extraction.py INPUT.jsonl OUTPUT_FOLDER MODEL
 
-INPUT.jsonl has a line ``{"id": ..., "text": ...}`` per text. Needs ``pip install "ray[data]" "maskwright[vllm]"`` and
-GPUs. Not run by this project's tests, which have neither Ray nor a cluster.
+INPUT.jsonl has a line ``{"id": ..., "text": ...}`` per text. Needs GPUs and
+``pip install "ray[data]" "maskwright[vllm]"``. Not run by this project's tests, which have neither Ray nor a
+cluster.
 
 Nothing of maskwright is distributed: every vLLM worker that Ray starts loads the plug-in (that is what
 MASKWRIGHT_VLLM=1 in its environment does) and compiles the schema once, in about a millisecond.

@@ -6,10 +6,16 @@ import json
 from typing import Any
 
 import jsonschema_rs
+import numpy as np
 import pytest
 
 from maskwright import CompiledGrammar, Grammar, GrammarCompiler, GrammarMatcher
-from maskwright.engines.transformers import MaskLogitsProcessor, mask_scores, vocabulary
+from maskwright.engines.transformers import (
+    MaskLogitsProcessor,
+    _mask_by_operations,
+    mask_scores,
+    vocabulary,
+)
 from tests.engines.smollm2 import COLOR, PERSON, transformers_pair
 
 torch = pytest.importorskip("torch")
@@ -205,16 +211,18 @@ def test_scores_are_copied_and_masked_as_the_matcher_says(
     assert (masked[:, -7:] == -torch.inf).all()
 
 
-def test_masks_on_other_devices_are_the_same() -> None:
-    """The path for accelerators without a kernel, on the only such device that is always there."""
-    import numpy as np
-
-    generator = np.random.default_rng(3)
-    bitmask = generator.integers(-(2**31), 2**31, size=(3, 4), dtype=np.int32)
-    scores = torch.randn(3, 110)
-    on_cpu = mask_scores(scores, bitmask)
-    bits = np.unpackbits(bitmask.view(np.uint8), axis=1, bitorder="little")[:, :110].astype(bool)
-    assert torch.equal(on_cpu, scores.masked_fill(~torch.from_numpy(bits), -torch.inf))
+@pytest.mark.parametrize("width", [100, 128, 133])
+def test_masks_on_devices_without_a_kernel_are_the_same(width: int) -> None:
+    random = np.random.default_rng(3)
+    bitmask = random.integers(-(2**31), 2**31, size=(3, 4), dtype=np.int32)
+    scores = torch.randn(3, width)
+    bits = np.zeros((3, 160), bool)
+    bits[:, :128] = np.unpackbits(bitmask.view(np.uint8), axis=1, bitorder="little")
+    expected = scores.masked_fill(~torch.from_numpy(bits[:, :width]), -torch.inf)
+    assert torch.equal(mask_scores(scores, bitmask), expected)
+    by_operations = scores.clone()
+    _mask_by_operations(by_operations, torch.from_numpy(bitmask))
+    assert torch.equal(by_operations, expected)
 
 
 def test_rows_that_ended_can_still_be_sampled(compiler: GrammarCompiler) -> None:

@@ -109,11 +109,18 @@ def mask_scores(scores: torch.Tensor, bitmask: npt.NDArray[np.int32]) -> torch.T
     if masked.device.type in ("cpu", "cuda"):
         apply_token_bitmask_inplace(masked, mask.to(masked.device))
         return masked
-    bits = (mask.to(masked.device).unsqueeze(-1) >> torch.arange(32, device=masked.device)) & 1
-    legal = bits.flatten(-2).bool()[..., : masked.shape[-1]]
-    masked[..., : legal.shape[-1]].masked_fill_(~legal, float("-inf"))
-    masked[..., legal.shape[-1] :] = float("-inf")
+    _mask_by_operations(masked, mask.to(masked.device))
     return masked
+
+
+def _mask_by_operations(scores: torch.Tensor, mask: torch.Tensor) -> None:
+    """Mask in place with torch's own operations: for devices that have no kernel of ours."""
+    import torch
+
+    bits = (mask.unsqueeze(-1) >> torch.arange(32, device=mask.device)) & 1
+    legal = bits.flatten(-2).bool()[..., : scores.shape[-1]]
+    scores[..., : legal.shape[-1]].masked_fill_(~legal, float("-inf"))
+    scores[..., legal.shape[-1] :] = float("-inf")
 
 
 def _lowest(scores: torch.Tensor) -> float:
