@@ -26,6 +26,7 @@ cdef struct CountedBase:
     vector[int64_t] n_inside_up_to
     unordered_map[int32_t, int32_t] margins     # per lexeme state: repetitions that suffice to end
     unordered_map[int32_t, int32_t] range_margins # the same for the closures of ranges
+    bint measured               # the margins are there
     int32_t margin              # the largest of them; UNBOUNDED if one is not known
     bint rigid                  # some state cannot be drawn out to any length
     Exits* exits

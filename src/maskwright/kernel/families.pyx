@@ -41,6 +41,11 @@ cdef bint range_less(const Range& left, const Range& right) noexcept nogil:
     return left.low < right.low
 
 
+cdef inline bint needs_margins(Family* family) noexcept nogil:
+    """Whether some token could begin too many repetitions, or too few to have ended."""
+    return family.high >= 0 or family.low > 1
+
+
 cdef class FamilyTable(Walker):
     """Counted lexemes taken apart, and the bases that their members share."""
 
@@ -194,7 +199,10 @@ cdef class FamilyTable(Walker):
         cdef size_t i
         cdef int32_t j, k
         if known != self.bases.end():
-            return deref(known).second
+            base = deref(known).second
+            if needs_margins(family) and not base.measured:
+                self.measure(base, family)
+            return base
         memset(family.single.words, 0, sizeof(family.single.words))
         for byte in range(256 if family.part >= 0 else 0):
             if self.table.derive(family.part, <uint8_t>byte, 0) == NODE_EPSILON:
@@ -226,8 +234,11 @@ cdef class FamilyTable(Walker):
         base.n_up_to.assign(base.max_count + 1, 0)
         base.n_inside_up_to.assign(base.max_count + 1, 0)
         base.exits = self.merged_exits()
-        if not self.measure(base, family):
-            return NULL
+        base.measured = False
+        base.margin = 0
+        base.rigid = False
+        if needs_margins(family):
+            self.measure(base, family)
         self.memory_size_bytes += base.tokens.size() * sizeof(Found) + base.ranges.size() * sizeof(Range)
         self.bases[key] = base
         return base
@@ -268,8 +279,7 @@ cdef class FamilyTable(Walker):
         cdef size_t i
         cdef int32_t lex, previous = CODE_UNKNOWN, least = self.distance(family.rest)
         cdef Closure* closure
-        base.margin = 0
-        base.rigid = False
+        base.measured = True
         for i in range(base.tokens.size()):
             lex = base.tokens[i].lex
             # Nearly all tokens in a row lead to the same state.

@@ -5,6 +5,7 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
 from .lexemes cimport LexemeTable
+from .nodes cimport Node
 from .trie cimport TokenTrie, Trie
 
 # "No bound", and "not known".
@@ -80,6 +81,10 @@ cdef class Walker:
     cdef bint walk(self, int32_t lex, Family* family) noexcept nogil
     cdef bint take_subtree(self, Place* place, Family* family) noexcept nogil
     cdef Closure* closure_of(self, int32_t lex) noexcept nogil
+    cdef bint closure_of_union(self, int32_t lex, Closure* closure) noexcept nogil
+    cdef bint holds_more(self, int32_t union_, int32_t part, Closure* closure) noexcept nogil
+    cdef bint others_wait(self, Node node, int32_t except_, Closure* closure) noexcept nogil
+    cdef bint waits(self, int32_t lex, Closure* closure, int depth) noexcept nogil
     cdef bint has_loop(self, int32_t lex, Closure* closure) noexcept nogil
     cdef bint explore(self, int32_t lex, Closure* closure, vector[int32_t]& inside) noexcept nogil
     cdef bint takes_most(self, int32_t lex, Closure* closure) noexcept nogil

@@ -20,9 +20,11 @@ from libc.stdlib cimport malloc
 from libc.string cimport memcmp, memset
 from libcpp.algorithm cimport sort
 
-from .nodes cimport NODE_EMPTY, NODE_EPSILON, OP_LITERAL
+from .nodes cimport NODE_EMPTY, NODE_EPSILON, OP_CONCAT, OP_LITERAL, OP_UNION, Node
 from .trie cimport TrieNode, build_trie, trie_child
 
+# States that fewer single bytes than this may follow have no closure worth looking for.
+cdef int32_t CLOSURE_FROM = 32
 # States that a closure may hold.
 cdef size_t CLOSURE_LIMIT = 256
 # Lexeme states that the search for a shortest string may look at.
@@ -175,17 +177,26 @@ cdef class Walker:
         cdef Closure closure
         cdef vector[int32_t] inside
         cdef size_t i
-        cdef int32_t margin
+        cdef int32_t margin, n_alive = 0
         cdef int byte
         if known != self.closures.end():
             return &deref(known).second
+        if self.closure_of_union(lex, &closure):
+            self.closures[lex] = closure
+            return &self.closures[lex]
         closure.ascii[0] = closure.ascii[1] = 0
         for byte in range(128):
             if self.table.step(lex, <uint8_t>byte) > NODE_EMPTY:
                 closure.ascii[byte >> 6] |= <uint64_t>1 << (byte & 63)
+                n_alive += 1
         closure.characters = 1
-        while self.explore(lex, &closure, inside):
-            pass
+        if n_alive < CLOSURE_FROM:
+            closure.ascii[0] = closure.ascii[1] = 0
+            closure.characters = 0
+            inside.assign(1, lex)
+        else:
+            while self.explore(lex, &closure, inside):
+                pass
         closure.margin = 0
         closure.loose = 1
         if closure.ascii[0] | closure.ascii[1]:
@@ -250,7 +261,7 @@ cdef class Walker:
                 elif targets.empty() or targets.back() != target:
                     targets.push_back(target)
             for i in range(targets.size()):
-                if met.find(targets[i]) == met.end():
+                if met.find(targets[i]) == met.end() and not self.holds_more(targets[i], lex, closure):
                     met[targets[i]] = 1
                     inside.push_back(targets[i])
             here += 1
@@ -260,6 +271,64 @@ cdef class Walker:
                 inside.assign(1, lex)
                 return False
         return dropped
+
+    cdef bint closure_of_union(self, int32_t lex, Closure* closure) noexcept nogil:
+        """A union leads on wherever one of its parts does, as long as no other part ends there."""
+        cdef Node node = self.table.nodes[lex]
+        cdef Closure* part
+        cdef int32_t i
+        if node.op != OP_UNION:
+            return False
+        # The part that a search pattern falls back to is the oldest node, so it comes first.
+        for i in range(min(node.b, 2)):
+            part = self.closure_of(self.table.lists[node.a + i])
+            if (part.ascii[0] | part.ascii[1]) and self.others_wait(node, i, part):
+                closure[0] = part[0]
+                return True
+        return False
+
+    cdef bint holds_more(self, int32_t union_, int32_t part, Closure* closure) noexcept nogil:
+        """Whether a node is the union of `part` with what cannot end within the closure: then all that is true of
+        `part` is true of it. A search pattern is in such a state whatever it has seen so far."""
+        cdef Node node = self.table.nodes[union_]
+        cdef int32_t i
+        if node.op != OP_UNION:
+            return False
+        for i in range(node.b):
+            if self.table.lists[node.a + i] == part:
+                return self.others_wait(node, i, closure)
+        return False
+
+    cdef bint others_wait(self, Node node, int32_t except_, Closure* closure) noexcept nogil:
+        cdef int32_t i
+        for i in range(node.b):
+            if i != except_ and not self.waits(self.table.lists[node.a + i], closure, 0):
+                return False
+        return True
+
+    cdef bint waits(self, int32_t lex, Closure* closure, int depth) noexcept nogil:
+        """Whether every string of a node holds a single byte that is not in the closure (a string's last quote).
+        False if that is not plain from its structure."""
+        cdef Node node = self.table.nodes[lex]
+        cdef int32_t i
+        if depth > 100:
+            return False
+        if node.op == OP_LITERAL:
+            for i in range(node.b):
+                if self.table.pool[node.a + i] < 128 and not (
+                    (closure.ascii[self.table.pool[node.a + i] >> 6] >> (self.table.pool[node.a + i] & 63)) & 1
+                ):
+                    return True
+            return self.waits(node.c, closure, depth + 1)
+        if node.op == OP_CONCAT:
+            # The end first: that is where a string's quote is.
+            return self.waits(node.b, closure, depth + 1) or self.waits(node.a, closure, depth + 1)
+        if node.op == OP_UNION:
+            for i in range(node.b):
+                if not self.waits(self.table.lists[node.a + i], closure, depth + 1):
+                    return False
+            return True
+        return False
 
     cdef bint takes_most(self, int32_t lex, Closure* closure) noexcept nogil:
         """Whether a state takes at least half of the closure's single bytes."""
