@@ -26,6 +26,8 @@ from .trie cimport LengthOrder, n_longer
 
 # Trie nodes that a difference may visit before it is walked like any other state.
 cdef int32_t DIFFERENCE_LIMIT = 8192
+# Tokens of a clipped lexeme that may be too long to be sure of.
+cdef int32_t UNSURE_LIMIT = 16_384
 
 
 cdef class SummaryTable(FamilyTable):
@@ -127,6 +129,9 @@ cdef class SummaryTable(FamilyTable):
         if family.high >= 0:
             sure = family.high - base.margin if family.high >= base.margin else -1
             sure = sure if sure < base.max_count else base.max_count
+        if family.part < 0 and n_longer(&self.vocabulary.by_length, sure) > UNSURE_LIMIT:
+            # So much would have to be checked token by token that walking the lexeme is quicker.
+            return NULL
         summary = self.fresh()
         summary.exits = base.exits
         summary.least = family.low
