@@ -21,6 +21,7 @@ from ..regex.encoding import JSON_STRING
 from ..rules import Alt, Call, Expr, Lex, Never, Rule
 from .arrays import array_expr
 from .branches import AnyOf, Branch, Expander, Obligation
+from .distinct import Distinct
 from .emptiness import is_empty
 from .finite import value_expr, value_meets
 from .nodes import Documents, Node
@@ -75,6 +76,7 @@ class Builder:
         report: What became of each keyword.
         layout: Whitespace and separators.
         anything: A node that every value meets.
+        distinct: Arrays of unique items, per shape and depth.
     """
 
     def __init__(self, schema: Any, options: SchemaOptions, report: Report | None = None) -> None:
@@ -96,6 +98,7 @@ class Builder:
         self._arrays: dict[tuple[Branch, bool], ArrayShape] = {}
         self._objects: dict[tuple[Branch, bool], list[ObjectShape]] = {}
         self._strings: dict[Branch, Lexeme] = {}
+        self.distinct: dict[tuple[ArrayShape, int], Distinct] = {}
 
     # -- obligations -------------------------------------------------------------------------------
 
@@ -268,7 +271,7 @@ class Builder:
         found: list[Expr] = []
         words = types & (NULL | BOOLEAN)
         if words:
-            expr = self._words(branch, words)
+            expr = self.words_of(branch, words)
             found.extend([expr] if expr is not None else [])
         if types & STRING:
             lexeme = self.strings_of(branch)
@@ -284,7 +287,8 @@ class Builder:
             found.extend(self._object(branch, depth))
         return found
 
-    def _words(self, branch: Branch, words: int) -> Expr | None:
+    def words_of(self, branch: Branch, words: int) -> Lex | None:
+        """Null and the booleans of a branch, out of some types."""
         if not branch.excluded:
             return _WORDS[words]
         texts = {None: b"null", (True,): b"true", (False,): b"false"}

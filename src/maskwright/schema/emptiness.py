@@ -1,10 +1,24 @@
-"""Whether a lexeme holds anything: the only question that this room asks the kernel."""
+"""What this room asks the kernel about a lexeme: does it hold anything, this text, how many texts."""
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
 from ..lexeme import Lexeme, Op
 
-__all__ = ["holds_text", "is_empty"]
+if TYPE_CHECKING:
+    from ..kernel.lexemes import LexemeTable
+
+__all__ = ["holds_text", "is_empty", "size_of"]
+
+#: From so many texts on a language counts as endless: no output holds as many.
+_MANY: Final = 1_000_000
+#: States looked at to find out how many texts there are.
+_MAX_STATES: Final = 2_000
+#: Longest texts counted before a loop is looked for.
+_MAX_LEVELS: Final = 300
 
 
 def is_empty(lexeme: Lexeme) -> bool:
@@ -21,3 +35,64 @@ def holds_text(lexeme: Lexeme, text: bytes) -> bool:
     from ..kernel.lexemes import accepts
 
     return bool(accepts(lexeme, text))
+
+
+@lru_cache(maxsize=1024)
+def size_of(lexeme: Lexeme) -> int | None:
+    """How many texts a language holds: None when there are more than any output could use up.
+
+    The number is a lower bound where counting takes too long.
+    """
+    if lexeme.op is Op.EMPTY:
+        return 0
+    if lexeme.op is Op.LITERALS:
+        return len(lexeme.args)
+    from ..kernel.lexemes import LexemeTable
+
+    table = LexemeTable()
+    node = table.node_of(lexeme)
+    if table.is_node_empty(node):
+        return 0
+    after: dict[int, Counter[int]] = {}
+    level: Counter[int] = Counter({node: 1})
+    found = n_levels = 0
+    while level:
+        found += sum(n for state, n in level.items() if table.is_nullable(state))
+        n_levels += 1
+        if found >= _MANY or (n_levels > _MAX_LEVELS and _loops(after)):
+            return None
+        following: Counter[int] = Counter()
+        for state, n in level.items():
+            if state not in after:
+                if len(after) >= _MAX_STATES:
+                    return found
+                after[state] = _successors(table, state)
+            for target, ways in after[state].items():
+                following[target] += n * ways
+        level = following
+    return found
+
+
+def _successors(table: LexemeTable, state: int) -> Counter[int]:
+    """How many bytes lead to each live state."""
+    targets = Counter(table.walk(state, bytes([byte])) for byte in range(256))
+    del targets[0]
+    return targets
+
+
+def _loops(after: dict[int, Counter[int]]) -> bool:
+    """Whether some state leads back to itself."""
+    left = {state: sum(target in after for target in targets) for state, targets in after.items()}
+    into: dict[int, list[int]] = {}
+    for state, targets in after.items():
+        for target in targets:
+            into.setdefault(target, []).append(state)
+    ends = [state for state, n in left.items() if n == 0]
+    n_ended = 0
+    while ends:
+        n_ended += 1
+        for before in into.get(ends.pop(), ()):
+            left[before] -= 1
+            if left[before] == 0:
+                ends.append(before)
+    return n_ended < len(after)

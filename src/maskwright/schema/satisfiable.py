@@ -105,7 +105,7 @@ class Satisfiability:
         if branch.values is not None:
             return any(value_meets(builder, branch, value) for value in branch.values.values())
         types = branch.types
-        if types & (NULL | BOOLEAN) and builder._words(branch, types & (NULL | BOOLEAN)) is not None:
+        if types & (NULL | BOOLEAN) and builder.words_of(branch, types & (NULL | BOOLEAN)) is not None:
             return True
         if types & STRING:
             lexeme = builder.strings_of(branch)

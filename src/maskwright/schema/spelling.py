@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
-from ..lexeme import EPSILON, Lexeme, byte_set, concat, literal, literals, repeat, union
+from ..lexeme import EPSILON, Lexeme, Op, byte_set, concat, literal, literals, repeat, union
 from ..regex.encoding import JSON_ANY_SPELLING, JSON_CANONICAL, JSON_STRING, Encoding
 from ..rules import Alt, Call, Expr, Lex, Repeat, Rule, Seq
 from .numbers import number_lexeme
@@ -83,6 +83,19 @@ class Layout:
     def closing(self, bracket: bytes, depth: int) -> Lex:
         """What follows the last member, and the closing bracket."""
         return self._made(bracket, depth, b"", bracket)
+
+    def fixed_text(self, kind: bytes, depth: int) -> bytes:
+        """A bracket, comma or colon with one white space, as `json.dumps` where there is a choice."""
+        if self._space is not None:
+            wide = kind in b",:" and self._space.op is not Op.EPSILON
+            return kind + b" " if wide else kind
+        if kind == b":":
+            made = self.colon
+        elif kind == b",":
+            made = self.separator(depth)
+        else:
+            made = self.opening(kind, depth) if kind in b"[{" else self.closing(kind, depth)
+        return _only_text(made.lexeme)
 
     def container(self, brackets: bytes, depth: int, full: Expr | None, empty: bool) -> Expr:
         """A container: ``full`` is everything after the opening, or None if no member can come."""
@@ -178,6 +191,13 @@ class Layout:
             return EPSILON
         level = depth if outer else depth + 1
         return literal(b"\n" + b" " * (self._indent * level))
+
+
+def _only_text(lexeme: Lexeme) -> bytes:
+    """The text of a lexeme that holds just one."""
+    if lexeme.op is Op.CONCAT:
+        return b"".join(map(_only_text, lexeme.args))
+    return bytes(lexeme.args[0]) if lexeme.op is Op.LITERAL else b""
 
 
 def _number_texts(value: Any) -> list[bytes]:

@@ -1,8 +1,8 @@
-"""``uniqueItems`` where the items come from a finite set: the state is the set of values used.
+"""``uniqueItems`` and its negation.
 
-One lazy rule per set of used values that generation visits. Infinite item sets need the kernel to remember
-texts and are refused by name (or widened when lenient), except where the length makes the
-question empty.
+A few values (``enum``, booleans): the state is the set of values used, one lazy rule per set that generation
+visits; they keep the schema's spelling. All else is remembered by the kernel, see `distinct`; what that
+cannot do is refused by name (or widened when lenient), and so is the negation over infinite sets.
 """
 
 from __future__ import annotations
@@ -10,16 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..rules import Alt, Call, Expr, Rule, Seq
+from .canonical import NotRegular
+from .distinct import Distinct
 from .finite import value_expr, value_meets
+from .report import Status
 from .shapes import ArrayShape, Obligations
 from .values import BOOLEAN, NULL, json_key
 
 if TYPE_CHECKING:
     from .builder import Builder
 
-__all__ = ["finite_values", "unique_expr", "unique_is_possible"]
+__all__ = ["distinct_items", "finite_values", "unique_expr", "unique_is_possible"]
 
 _MAX_VALUES: Final = 4096
+#: Values up to which the sets of those used are rules.
+_MAX_SETS: Final = 64
 
 
 def finite_values(builder: Builder, obligations: Obligations) -> list[Any] | None:
@@ -42,18 +47,21 @@ def finite_values(builder: Builder, obligations: Obligations) -> list[Any] | Non
 
 def unique_is_possible(builder: Builder, shape: ArrayShape) -> bool:
     """Whether some array has the shape."""
-    if shape.unique and shape.high is not None and shape.high <= 1:
+    if shape.unique and shape.low == 0 and not any(count.low for count in shape.counts):
         return True
     if shape.unique and shape.low <= 1 and not shape.counts:
-        return True
+        return True if shape.prefix[:1] else builder.satisfiable(shape.rest)
     if not shape.unique and shape.high is not None and shape.high <= 1:
         return False
     values = _values(builder, shape)
-    if values is None:
+    if values is not None:
+        return len(values) >= shape.low if shape.unique else bool(values)
+    if not shape.unique:
         return True  # refused when it is written
-    if shape.unique:
-        return len(values) >= shape.low
-    return bool(values)
+    try:
+        return distinct_items(builder, shape, 0).is_possible
+    except NotRegular:
+        return True
 
 
 def _values(builder: Builder, shape: ArrayShape) -> list[Any] | None:
@@ -61,7 +69,19 @@ def _values(builder: Builder, shape: ArrayShape) -> list[Any] | None:
         return None
     if shape.high is not None and shape.high <= 0:
         return []
-    return finite_values(builder, shape.rest)
+    values = finite_values(builder, shape.rest)
+    if values is not None and shape.unique and len(values) > _MAX_SETS:
+        return None  # the kernel remembers texts, which takes less than a rule per set of values
+    return values
+
+
+def distinct_items(builder: Builder, shape: ArrayShape, depth: int) -> Distinct:
+    """The arrays of a shape, remembered by the builder."""
+    key = (shape, depth)
+    found = builder.distinct.get(key)
+    if found is None:
+        found = builder.distinct[key] = Distinct(builder, shape, depth)
+    return found
 
 
 def unique_expr(builder: Builder, shape: ArrayShape, depth: int) -> Expr | None:
@@ -71,16 +91,28 @@ def unique_expr(builder: Builder, shape: ArrayShape, depth: int) -> Expr | None:
     if shape.unique and shape.high is not None and shape.high <= 1:
         return array_expr(builder, _without(shape), depth)
     values = _values(builder, shape)
-    if values is None:
-        assert shape.place is not None
-        builder.widen(
-            shape.place,
-            "uniqueItems",
-            "uniqueItems is enforced only where the items come from a finite set (enum, const, boolean)",
-            "list the items' values with enum, or drop uniqueItems",
-        )
-        return array_expr(builder, _without(shape), depth)
-    return _Using(builder, shape, values, depth).expr()
+    if values is not None:
+        return _Using(builder, shape, values, depth).expr()
+    assert shape.place is not None
+    if not shape.unique:
+        why = "items that are not unique, where they come from an infinite set"
+    else:
+        try:
+            return _remembering(builder, shape, depth)
+        except NotRegular as error:
+            why = f"uniqueItems cannot be enforced for {error}"
+    hint = "list the items' values with enum, drop uniqueItems, or use lenient=True"
+    builder.widen(shape.place, "uniqueItems", why, hint)
+    return array_expr(builder, _without(shape), depth)
+
+
+def _remembering(builder: Builder, shape: ArrayShape, depth: int) -> Expr | None:
+    distinct = distinct_items(builder, shape, depth)
+    assert shape.place is not None
+    left_out = ["numbers and strings in another than the shortest spelling", *sorted(distinct.left_out)]
+    why = f"never written: {'; '.join(left_out)}"
+    builder.report.note(shape.place.pointer, "uniqueItems", Status.ENFORCED, why)
+    return distinct.expr() if distinct.is_possible else None
 
 
 def _without(shape: ArrayShape) -> ArrayShape:
