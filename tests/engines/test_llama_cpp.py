@@ -101,7 +101,7 @@ def test_streaming(llama: Any, compiler: GrammarCompiler) -> None:
     chunks = llama("Go:", logits_processor=processors(processor), temperature=0.0, max_tokens=20, stream=True)
     text = "".join(chunk["choices"][0]["text"] for chunk in chunks)
     assert len(text) == 8
-    assert set(text[place : place + 2] for place in range(0, 8, 2)) <= {"ab", "cd"}
+    assert {text[place : place + 2] for place in range(0, 8, 2)} <= {"ab", "cd"}
 
 
 @pytest.mark.parametrize("source", [ARITHMETIC, CHESS, JSON], ids=["arithmetic", "chess", "json"])

@@ -1,6 +1,8 @@
 # Data dictionary of the mask builder. See masks.pyx.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.set cimport set
 from libcpp.unordered_set cimport unordered_set
+from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from .automaton cimport Automaton, Mask, State
@@ -27,7 +29,7 @@ cdef class MaskBuilder:
     cdef vector[int32_t] doubtful       # ids to check by walking them
     cdef int64_t n_wide                 # tokens in the base, counted once per item
     cdef vector[Task] tasks
-    cdef unordered_set[uint64_t] seen_tasks
+    cdef set[pair[pair[size_t, size_t], size_t]] seen_tasks   # (state, summary), node and doubt
     cdef vector[Place] places
 
     cdef Mask* mask_of(self, Automaton automaton, State* state) noexcept nogil

@@ -24,6 +24,7 @@ from libc.stdint cimport int16_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
+from libcpp.utility cimport pair
 
 from .automaton cimport Item
 from .network cimport EDGE_FRESH
@@ -52,11 +53,6 @@ cdef void write_mask(const Mask* mask, uint32_t* row, int32_t n_words) noexcept 
         row[mask.removed[i] >> 5] &= ~(<uint32_t>1 << (mask.removed[i] & 31))
     for i in range(mask.n_extra):
         row[mask.extra[i] >> 5] |= <uint32_t>1 << (mask.extra[i] & 31)
-
-
-cdef inline uint64_t mix(uint64_t value, uint64_t more) noexcept nogil:
-    value = (value ^ more) * <uint64_t>0x9E3779B97F4A7C15
-    return value ^ (value >> 29)
 
 
 cdef inline bint has_bit(const uint32_t* bits, int32_t token) noexcept nogil:
@@ -196,9 +192,13 @@ cdef class MaskBuilder:
         self, State* state, Trie* trie, int32_t node, Summary* summary, bint doubtful
     ) noexcept nogil:
         cdef Task task
-        cdef uint64_t key = mix(mix(<uint64_t><size_t>state, <uint64_t><size_t>summary), <uint64_t>node * 2 + doubtful)
+        # Compared whole, not by a hash: a task taken for another would lose its tokens.
+        cdef pair[pair[size_t, size_t], size_t] key
         if trie.nodes[node].count == 0 or state.n_items == 0:
             return
+        key.first.first = <size_t>state
+        key.first.second = <size_t>summary
+        key.second = 2 * <size_t>node + doubtful
         if not self.seen_tasks.insert(key).second:
             return
         task.state = state

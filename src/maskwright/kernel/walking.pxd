@@ -1,6 +1,7 @@
 # Data dictionary of walking. See walking.pyx.
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.deque cimport deque
+from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
@@ -72,7 +73,7 @@ cdef class Walker:
     cdef readonly long long memory_size_bytes
     cdef unordered_map[int32_t, int32_t] distances
     cdef deque[Exits] exit_sets
-    cdef unordered_map[uint64_t, Exits*] known_exits # by what they are made of
+    cdef unordered_map[string, Exits*] known_exits # by what they are made of
     cdef unordered_map[int32_t, Closure] closures
     cdef vector[Place] places                       # scratch
     cdef vector[Place] exit_places

@@ -19,6 +19,7 @@ from cython.operator cimport dereference as deref
 from libc.stdlib cimport malloc
 from libc.string cimport memcmp, memset
 from libcpp.algorithm cimport sort
+from libcpp.string cimport string
 
 from .nodes cimport NODE_EMPTY, NODE_EPSILON, OP_CONCAT, OP_LITERAL, OP_UNION, Node
 from .trie cimport TrieNode, build_trie, trie_child
@@ -29,11 +30,6 @@ cdef int32_t CLOSURE_FROM = 32
 cdef size_t CLOSURE_LIMIT = 256
 # Lexeme states that the search for a shortest string may look at.
 cdef size_t DISTANCE_LIMIT = 2_000
-
-
-cdef inline uint64_t mix(uint64_t value, uint64_t more) noexcept nogil:
-    value = (value ^ more) * <uint64_t>0x9E3779B97F4A7C15
-    return value ^ (value >> 29)
 
 
 # One token and where its leftover suffix begins.
@@ -438,10 +434,11 @@ cdef class Walker:
         cdef Exits* exits
         cdef size_t i
         cdef int32_t j, k
-        cdef uint64_t key = self.exit_places.size()
+        cdef string key
         # Lexemes that only differ inside leave at the same places (patterns of strings, at their quote).
         for i in range(self.exit_places.size()):
-            key = mix(key, (<uint64_t>self.exit_places[i].node << 32) | <uint32_t>self.exit_places[i].count)
+            key.append(<char*>&self.exit_places[i].node, sizeof(int32_t))
+            key.append(<char*>&self.exit_places[i].count, sizeof(int32_t))
         if self.known_exits.find(key) != self.known_exits.end():
             return self.known_exits[key]
         self.known_exits[key] = NULL
