@@ -174,7 +174,7 @@ def _render(
     ]
     return "\n".join(
         [
-            f"Medians over {args.repetitions} schemas for each case, each new to the process (the bound grows",
+            f"Medians over {args.repetitions} schemas of each case, new to the process (the bound grows",
             "by one; `format date-time` alone differs in its title only), vocabulary "
             f"{args.vocabulary}, {args.clock} time;",
             f"{machine}. *Next*: mean over the {_FOLLOWING} tokens after the first in the string.",
