@@ -419,7 +419,7 @@ def asserted_format(expander: Expander, node: Node, name: str) -> tuple[int, int
         note(node.pointer, "format", Status.ANNOTATION, "format_assertion is off")
         return None
     if FORMATS.get(name) != "assert":
-        why = "states nothing that can be checked" if name in FORMATS else "is no known format"
+        why = "is OpenAPI's: JSON Schema does not define it" if name in FORMATS else "is no known format"
         note(node.pointer, "format", Status.ANNOTATION, f"{name!r} {why}")
         return None
     difference = format_note(name)

@@ -51,12 +51,13 @@ _RANGES: Final[dict[str, tuple[int, int]]] = {
     "int64": (-(2**63), 2**63 - 1),
 }
 
-# Hints, says OpenAPI, and nothing to hold a text to: precision, bytes, "hide the input".
-_ANNOTATIONS: Final = ("binary", "double", "float", "password")
+# OpenAPI's own formats. JSON Schema does not define them, so a validator ignores them and schemas use them
+# loosely ("byte" for any bytes, "int32" on strings): they assert nothing, though two have a range.
+_ANNOTATIONS: Final = ("binary", "byte", "double", "float", "int32", "int64", "password")
 
-#: Every known name: "assert" if `format_lexeme` or `format_number_range` knows it, or "annotation".
+#: Every known name: "assert" if a schema that names it is held to `format_lexeme`, or "annotation".
 FORMATS: Final[dict[str, Literal["assert", "annotation"]]] = {
-    **dict.fromkeys((*_STRINGS, *_RANGES), "assert"),
+    **dict.fromkeys(_STRINGS, "assert"),
     **dict.fromkeys(_ANNOTATIONS, "annotation"),
 }
 
