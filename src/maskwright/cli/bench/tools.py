@@ -92,14 +92,14 @@ def _render(
     args: argparse.Namespace, specs: Sequence[str], outcomes: Mapping[tuple[str, str], Outcome]
 ) -> str:
     machine = ", ".join(f"{key} {value}" for key, value in describe().items())
-    schema, _ = make_case(args.tools, args.calls, 0)
+    kilobytes = len(json.dumps(make_case(args.tools, args.calls, 0)[0])) / 1000
     rows = [
         [name, *with_ratios([median(outcomes["calls", spec], figure) for spec in specs])]
         for name, figure in _MEASURES.items()
     ]
     return "\n".join(
         [
-            f"{args.tools} tools in one `anyOf` ({len(json.dumps(schema)) / 1000:.0f} KB), {args.calls} calls walked twice,",
+            f"{args.tools} tools in one `anyOf` ({kilobytes:.0f} KB), {args.calls} calls walked twice,",
             f"mask + accept of each token. Medians over {args.repetitions} sets of tools,",
             f"vocabulary {args.vocabulary}, {args.clock} time; {machine}.",
             "",
