@@ -15,6 +15,7 @@ from .compiler import CompiledGrammar
 from .draft import read_tree
 from .errors import MatcherError
 from .kernel.batch import fill_rows, fill_tree
+from .kernel.completion import fewest_tokens, shortest_completion
 from .kernel.forced import jump_forward_bytes, jump_forward_tokens
 from .kernel.matcher import MatcherCore
 
@@ -110,6 +111,30 @@ class GrammarMatcher(MatcherCore):
             return forced.decode()
         except UnicodeDecodeError as error:
             return forced[: error.start].decode()
+
+    def find_shortest_completion(self, max_states: int = 200_000) -> bytes | None:
+        """A shortest byte string that completes the output from here.
+
+        Args:
+            max_states: Automaton states that the search may visit.
+
+        Returns:
+            The bytes (empty if the output is complete), or None if the search gave up, or only tokens named by
+            id lead to the end.
+
+        Raises:
+            MatcherError: A stop token was accepted.
+        """
+        return shortest_completion(self, max_states)
+
+    def count_tokens_to_finish(self, max_states: int = 200_000) -> int | None:
+        """A number of text tokens that suffices to complete the output: those that spell a shortest completion.
+
+        Another completion, longer in bytes, may take fewer. None if `find_shortest_completion` finds none or no
+        tokens spell it.
+        """
+        completion = self.find_shortest_completion(max_states)
+        return None if completion is None else fewest_tokens(self, completion)
 
     def traverse_draft_tree(
         self,

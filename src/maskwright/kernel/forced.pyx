@@ -3,7 +3,9 @@
 # As bytes it follows the automaton while only one byte is possible. As tokens it is the longest match over
 # those bytes, given up where a boundary is not certain.
 
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
+from libcpp.vector cimport vector
 
 from ..errors import MatcherError
 from .automaton cimport Mask, State
@@ -11,8 +13,6 @@ from .compiled import Renew
 from .masks cimport write_mask
 from .matcher cimport MatcherCore
 from .trie cimport Trie, trie_child
-from libc.stdint cimport int32_t, uint8_t, uint32_t
-from libcpp.vector cimport vector
 
 
 def jump_forward_bytes(MatcherCore matcher) -> bytes:
