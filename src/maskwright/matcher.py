@@ -119,8 +119,8 @@ class GrammarMatcher(MatcherCore):
             max_states: Automaton states that the search may visit.
 
         Returns:
-            The bytes (empty if the output is complete), or None if the search gave up, or only tokens named by
-            id lead to the end.
+            The bytes (empty if the output is complete), or None if the search gave up or only tokens named by id
+            lead to the end.
 
         Raises:
             MatcherError: A stop token was accepted.
