@@ -21,6 +21,7 @@ cdef class LexemeTable(NodePool):
     cdef object __weakref__
     cdef int32_t step(self, int32_t node, uint8_t byte) noexcept nogil
     cdef int32_t derive(self, int32_t node, uint8_t byte, int depth) noexcept nogil
+    cdef bint row(self, int32_t node, const uint8_t** classes, int32_t** targets) noexcept nogil
     cdef int32_t compute_derivative(self, int32_t node, uint8_t byte, int depth) noexcept nogil
     cdef int32_t class_map(self, int32_t node, int depth) noexcept nogil
     cdef int32_t meet(self, int32_t left, int32_t right) noexcept nogil

@@ -219,6 +219,22 @@ cdef class LexemeTable(NodePool):
                 self.nodes[node].targets[i] = target
         return target
 
+    cdef bint row(self, int32_t node, const uint8_t** classes, int32_t** targets) noexcept nogil:
+        """Where a node's derivatives are kept: `targets[0][classes[0][byte]]`, CODE_UNKNOWN until computed.
+
+        For loops over many bytes of one node; both arrays stay where they are. False for nodes without rows.
+        """
+        cdef int32_t found
+        if self.nodes[node].op == OP_LITERAL or self.nodes[node].op <= OP_EPSILON:
+            return False
+        if self.nodes[node].targets == NULL:
+            found = self.derive(node, 0, 0)
+            if found < 0:
+                return False
+        classes[0] = self.maps[self.nodes[node].classes]
+        targets[0] = self.nodes[node].targets
+        return True
+
     cdef int32_t compute_derivative(self, int32_t node, uint8_t byte, int depth) noexcept nogil:
         # A copy: making nodes may move the vector.
         cdef Node rec = self.nodes[node]

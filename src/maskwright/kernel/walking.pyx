@@ -21,7 +21,16 @@ from libc.string cimport memcmp, memset
 from libcpp.algorithm cimport sort
 from libcpp.string cimport string
 
-from .nodes cimport NODE_EMPTY, NODE_EPSILON, OP_CONCAT, OP_LITERAL, OP_UNION, Node
+from .nodes cimport (
+    CODE_UNKNOWN,
+    LIVE_YES,
+    NODE_EMPTY,
+    NODE_EPSILON,
+    OP_CONCAT,
+    OP_LITERAL,
+    OP_UNION,
+    Node,
+)
 from .trie cimport TrieNode, build_trie, trie_child
 
 # States that fewer single bytes than this may follow have no closure worth looking for.
@@ -81,6 +90,9 @@ cdef class Walker:
         cdef Place place, deeper
         cdef Found token
         cdef int32_t child, last, i
+        cdef const uint8_t* classes = NULL
+        cdef int32_t* targets = NULL
+        cdef bint has_row
         self.found.clear()
         self.ranges.clear()
         self.exit_places.clear()
@@ -103,10 +115,16 @@ cdef class Walker:
                 if child < 0:
                     continue
                 last = child + 1
+                has_row = False
+            else:
+                has_row = self.table.row(place.lex, &classes, &targets)
             while child < last:
-                deeper.lex = self.table.step(place.lex, trie.nodes[child].byte)
-                if deeper.lex < 0:
-                    return False
+                # Most children lead nowhere, and that is known after the first visit: no call for those.
+                deeper.lex = targets[classes[trie.nodes[child].byte]] if has_row else CODE_UNKNOWN
+                if deeper.lex != NODE_EMPTY and (deeper.lex < 0 or self.table.nodes[deeper.lex].live != LIVE_YES):
+                    deeper.lex = self.table.step(place.lex, trie.nodes[child].byte)
+                    if deeper.lex < 0:
+                        return False
                 if deeper.lex != NODE_EMPTY:
                     deeper.node = child
                     deeper.depth = place.depth + 1
