@@ -19,7 +19,7 @@ import numpy as np
 
 from . import engines, vocabularies
 from .engines import SchemaOptions
-from .machine import describe, resident_mb
+from .machine import describe, held_mb
 from .tables import markdown, number
 from .walk import Instance, run_pass
 from .workers import Failure, run_jobs
@@ -149,10 +149,10 @@ def make_handler(vocabulary_name: str, spec: str) -> Callable[[_Job], dict[str, 
 def _answer(engine: engines.Engine, vocabulary: vocabularies.BenchVocabulary, job: _Job) -> dict[str, Any]:
     schema, value = FAMILIES[job.family].make(job.size)
     instance = Instance(vocabulary.encode(json.dumps(value)), True)
-    memory = resident_mb()
+    memory = held_mb()
     result, _ = run_pass(engine, schema, [instance], SchemaOptions(), vocabulary.stop_id)
     answer: dict[str, Any] = {
-        "memory_mb": resident_mb() - memory,
+        "memory_mb": held_mb() - memory,
         "kilobytes": len(json.dumps(schema)) / 1000,
     }
     if result.refused is not None:

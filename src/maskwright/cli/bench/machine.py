@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
 import os
 import platform
 import sys
 from pathlib import Path
 
-__all__ = ["describe", "peak_memory_mb", "resident_mb"]
+__all__ = ["describe", "held_mb", "peak_memory_mb", "resident_mb"]
 
 
 def describe() -> dict[str, str]:
@@ -37,6 +40,17 @@ def resident_mb() -> float:
     except (OSError, IndexError, ValueError):
         return 0.0
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def held_mb() -> float:
+    """Resident memory once what was freed has been given back to the system, in MiB.
+
+    Without that, memory that an earlier step freed takes in what is measured, and hides it.
+    """
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # another allocator or system
+        ctypes.CDLL(None).malloc_trim(0)
+    return resident_mb()
 
 
 def peak_memory_mb() -> float:

@@ -18,7 +18,7 @@ import numpy as np
 
 from . import engines, vocabularies
 from .engines import SchemaOptions
-from .machine import describe, resident_mb
+from .machine import describe, held_mb
 from .repeated import Outcome, measure, median, ratio_header, refusals, with_ratios
 from .tables import markdown, number
 from .walk import CLOCKS, Instance, PassResult, Walk, run_pass, use_clock
@@ -144,12 +144,12 @@ def _long_answer(vocabulary: vocabularies.BenchVocabulary, spec: str) -> dict[st
     answer: dict[str, Any] = {}
     kept = []
     for name, constraints in LONG.items():
-        before = resident_mb()
+        before = held_mb()
         schema = {"type": "string", **constraints}
         result, compiled = run_pass(engine, schema, [instance] * 2, SchemaOptions(), vocabulary.stop_id)
         kept.append(compiled)  # its memory is what is asked for
         if result.refused is None and all(walk.accepted for walk in result.walks):
-            answer[name] = _long_figures(result.walks) | {"mib": resident_mb() - before}
+            answer[name] = _long_figures(result.walks) | {"mib": held_mb() - before}
     return answer
 
 

@@ -148,6 +148,14 @@ class Engine(ABC):
         """One sequence for each grammar, and a native call that fills all rows; None if there is none."""
         return None
 
+    def grammar_bytes(self, compiled: Any) -> int | None:
+        """What the engine itself says that a compiled grammar holds; None where it does not say."""
+        return None
+
+    def shared_bytes(self) -> int | None:
+        """What the engine itself says that all grammars of the vocabulary share; None as above."""
+        return None
+
     def new_words(self, vocabulary: BenchVocabulary, rows: int = 1) -> NDArray[np.int32]:
         """Zeroed mask rows, shape (rows, words)."""
         words = np.empty((rows, vocabulary.n_words), dtype=np.int32)

@@ -66,6 +66,13 @@ class Maskwright(Engine):
         except maskwright.GrammarError as error:  # a rule that was expanded only now
             raise Refused(f"while matching: {error}") from error
 
+    def grammar_bytes(self, compiled: Any) -> int | None:
+        return int(compiled.memory_size_bytes)
+
+    def shared_bytes(self) -> int | None:
+        # Not public: a caller can do nothing with it.
+        return int(self._compiler._engine.memory_size_bytes)
+
     def batch(self, compiled: Sequence[Any], threads: int) -> Batch | None:
         batch = maskwright.BatchGrammarMatcher(max_threads=threads)
         words = self.new_words(self._vocabulary, len(compiled))

@@ -60,6 +60,9 @@ class Xgrammar(Engine):
         matcher = xgrammar.GrammarMatcher(compiled)
         return bool(matcher.accept_string(text)) and bool(matcher.accept_token(stop_id))
 
+    def grammar_bytes(self, compiled: Any) -> int | None:
+        return int(compiled.memory_size_bytes)
+
     def batch(self, compiled: Sequence[Any], threads: int) -> Batch | None:
         batch = xgrammar.BatchGrammarMatcher(max_threads=threads)
         words = self.new_words(self._vocabulary, len(compiled))
