@@ -1,0 +1,105 @@
+"""Compiling: the cache, its limit, serialization, memory."""
+
+import dataclasses
+import json
+
+import pytest
+
+import maskwright
+from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
+
+INFO = TokenizerInfo([bytes([byte]) for byte in range(256)] + ["</s>"])
+SCHEMA = {
+    "type": "object",
+    "properties": {"b": {"type": "integer"}, "a": {"const": "x"}},
+    "required": ["b", "a"],
+}
+TEXT = '{"b": 3, "a": "x"}'
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+
+
+def accepts(compiled: maskwright.CompiledGrammar, text: str) -> bool:
+    matcher = GrammarMatcher(compiled)
+    return matcher.accept_string(text) and matcher.is_completed()
+
+
+def test_equal_requests_get_the_same_object():
+    compiler = GrammarCompiler(INFO)
+    first = compiler.compile_json_schema(SCHEMA)
+    assert compiler.compile_json_schema(json.loads(json.dumps(SCHEMA))) is first
+    assert compiler.compile_json_schema(SCHEMA, any_whitespace=False) is not first
+    swapped = {**SCHEMA, "properties": dict(reversed(SCHEMA["properties"].items()))}
+    assert compiler.compile_json_schema(swapped) is not first
+    assert compiler.compile_regex("a") is not compiler.compile_grammar('root ::= "a"')
+
+
+def test_classes_are_remembered_too():
+    pytest.importorskip("pydantic")
+    compiler = GrammarCompiler(INFO)
+    compiled = compiler.compile_json_schema(Point)
+    assert compiler.compile_json_schema(Point) is compiled
+    assert accepts(compiled, '{"x": 1}')
+    with pytest.raises(maskwright.GrammarError, match="JSON"):
+        compiled.serialize()
+
+
+def test_the_cache_is_bounded_and_can_be_off_or_cleared():
+    compiler = GrammarCompiler(INFO, cache_limit_bytes=1)
+    first = compiler.compile_regex("a")
+    compiler.compile_regex("b")
+    assert compiler.compile_regex("a") is not first
+    assert accepts(first, "a")
+    off = GrammarCompiler(INFO, cache_enabled=False)
+    assert off.compile_regex("a") is not off.compile_regex("a")
+    compiler.clear_cache()
+    assert compiler.get_cache_size_bytes() == 0
+
+
+def test_serialization_round_trip():
+    compiled = GrammarCompiler(INFO).compile_json_schema(SCHEMA, any_whitespace=False)
+    copy = maskwright.CompiledGrammar.deserialize(compiled.serialize(), INFO)
+    assert accepts(copy, TEXT)
+    assert not accepts(copy, TEXT.replace(" ", ""))
+    assert not accepts(copy, '{"a": "x", "b": 3}')
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"format": 2, "vocabulary": "", "source": {}}', "[1]"])
+def test_what_is_no_serialized_grammar(text):
+    with pytest.raises(maskwright.GrammarError):
+        maskwright.CompiledGrammar.deserialize(text, INFO)
+
+
+def test_another_vocabulary_is_refused():
+    text = GrammarCompiler(INFO).compile_regex("a").serialize()
+    with pytest.raises(maskwright.GrammarError, match="another vocabulary"):
+        maskwright.CompiledGrammar.deserialize(text, TokenizerInfo(["a", "</s>"]))
+
+
+def test_grammars_made_from_rules_have_no_source():
+    compiled = GrammarCompiler(INFO).compile_grammar(Grammar.from_choices(["a", "b"]))
+    with pytest.raises(maskwright.GrammarError, match="text"):
+        compiled.serialize()
+
+
+def test_memory_grows_with_what_is_visited():
+    compiled = GrammarCompiler(INFO).compile_json_schema(SCHEMA)
+    before = compiled.memory_size_bytes
+    assert accepts(compiled, TEXT)
+    assert compiled.memory_size_bytes > before
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_threads": 0}, {"cache_limit_bytes": -2}, {"automaton_limit_bytes": 0}]
+)
+def test_bad_limits(options):
+    with pytest.raises(ValueError, match="positive"):
+        GrammarCompiler(INFO, **options)
+
+
+def test_not_a_vocabulary():
+    with pytest.raises(TypeError, match="TokenizerInfo"):
+        GrammarCompiler(["a"])
