@@ -175,25 +175,3 @@ def test_failing_object_keywords() -> None:
         language = Language(schema, strict_mode=False, any_order=True)
         assert [text for text in valid if not language.holds(text)] == [], schema
         assert [text for text in invalid if language.holds(text)] == [], schema
-
-
-def test_counts_of_open_names_are_refused_by_name() -> None:
-    """Two equal names are one property to a reader, so they cannot be counted without remembering them."""
-    with pytest.raises(SchemaError, match="distinct") as caught:
-        Language({"type": "object", "minProperties": 2})
-    assert caught.value.keyword == "minProperties"
-    assert Language({"type": "object", "minProperties": 1}).next_bytes("{") >= {'"'}
-    assert "}" not in Language({"type": "object", "minProperties": 1}).next_bytes("{")
-
-
-def test_some_open_member_that_fails() -> None:
-    """It may be followed by others, not by one that a repeated name could put in its place."""
-    language = Language(
-        {"type": "object", "not": {"additionalProperties": {"type": "integer"}}}, strict_mode=False
-    )
-    for text in ('{"a":"x"}', '{"a":1,"b":"x"}', '{"a":"x","b":"y"}'):
-        assert language.holds(text), text
-    for text in ("{}", '{"a":1}', '{"a":"x","a":1}'):
-        assert not language.holds(text), text
-    (noted,) = [entry for entry in language.report.complete().entries if entry.note]
-    assert (noted.pointer, noted.status) == ("#/not/additionalProperties", "enforced")

@@ -23,7 +23,6 @@ DRAFTS = {
 }
 #: What is refused by name instead of enforced: (words of the error, why).
 REFUSED = {
-    "counting open property names": "open names are not remembered yet",
     "multiples of 123456789": "a multiple with too many residues and no bounds",
 }
 

@@ -153,7 +153,7 @@ def _ordered_freely(builder: Builder, value: Any, depth: int) -> Expr:
     if isinstance(value, dict):
         members = [(name, value_expr(builder, item, inner), True) for name, item in value.items()]
         # A rule of its own: the register of the enclosing object must not see these members.
-        return Call(Rule("given object", any_order_expr(builder, members, [], [], 0, None, depth)))
+        return Call(Rule("given object", any_order_expr(builder, members, None, 0, None, depth)))
     parts: list[Expr] = []
     for item in value:
         if parts:

@@ -10,25 +10,20 @@ avoided: a comma is written only while some member is left, and members beyond t
 ones are counted apart, so that the bound on members never shuts a required one out.
 
 Open keys (those that no property lists) are not remembered, so that they may repeat; JSON readers keep
-the last. Where a schema counts members or asks for some open member, see `_check_distinct`.
+the last. Where a schema counts on them or asks for some open member, they differ: see `open_names`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from ..errors import SchemaError
-from ..lexeme import Lexeme, difference, intersection
 from ..rules import Act, Action, Alt, Call, Expr, Lex, Repeat, Rule, Seq
 from .clauses import Clauses
-from .emptiness import is_empty
-from .report import Status
-from .shapes import Cell, ObjectShape
+from .open_names import OpenMembers
+from .shapes import ObjectShape, open_capacity
 
 if TYPE_CHECKING:
     from .builder import Builder
-    from .nodes import Node
 
 __all__ = ["any_order_expr", "object_expr"]
 
@@ -38,61 +33,26 @@ def object_expr(builder: Builder, shape: ObjectShape, depth: int) -> Expr:
     layout = builder.layout
     if shape.clauses:
         return Clauses(builder, shape, depth).expr()
-    _check_distinct(shape)
-    if shape.musts and shape.place is not None:
-        _note_order(builder, shape.place)
     inner = layout.below(depth)
     n_required = sum(member.required for member in shape.members)
-    if builder.options.any_order and (len(shape.members) > 1 or (shape.members and shape.cells)):
+    opened = OpenMembers(builder, shape, inner, len(shape.members))
+    if builder.options.any_order and (len(shape.members) > 1 or (shape.members and opened)):
         members = [(m.name, builder.value(m.obligations, inner), m.required) for m in shape.members]
-        cells = [(cell.key, builder.value(cell.obligations, inner)) for cell in shape.cells]
-        musts = [(cell.key, builder.value(cell.obligations, inner)) for cell in shape.musts]
-        return any_order_expr(builder, members, cells, musts, shape.low, shape.high, depth)
-    bounded = shape.high is not None and (shape.cells or shape.musts or shape.high < len(shape.members))
-    n_needed = n_required + len(shape.musts)
-    if bounded or shape.low > max(n_needed, 1):
-        return _Counted(builder, shape, depth).expr()
-    return _Declared(builder, shape, depth).expr(nonempty=shape.low > 0)
-
-
-def _check_distinct(shape: ObjectShape) -> None:
-    """Refuse what needs open keys to be distinct: the reader drops all but the last of equal ones."""
-    n_sure = sum(member.required for member in shape.members) + len(shape.musts)
-    if not shape.cells and len(shape.musts) < 2:
-        return
-    if shape.low > n_sure + 1 or (len(shape.musts) > 1):
-        pointer = shape.place.pointer if shape.place is not None else "#"
-        raise SchemaError(
-            "counting open property names needs them to be distinct, which cannot be enforced yet",
-            pointer=pointer,
-            keyword="minProperties",
-            hint="list the properties, or lower minProperties to one more than the required ones",
-        )
-
-
-def _note_order(builder: Builder, place: Node) -> None:
-    """Tell the report what is valid and still not written where some open member is asked for."""
-    schema = place.schema if isinstance(place.schema, dict) else {}
-    keyword = next((word for word in _OPEN_KEYWORDS if word in schema), "not")
-    why = "never written: behind the member that has to fail it, another open one that meets it"
-    builder.report.note(place.pointer, keyword, Status.ENFORCED, why)
-
-
-_OPEN_KEYWORDS: Final = (
-    "patternProperties",
-    "additionalProperties",
-    "propertyNames",
-    "unevaluatedProperties",
-)
+        return any_order_expr(builder, members, opened, shape.low, shape.high, depth, open_capacity(shape))
+    bounded = shape.high is not None and (opened or shape.high < len(shape.members))
+    if bounded or shape.low > max(n_required, 1) or opened.needs_fresh:
+        return _Counted(builder, shape, opened, depth).expr()
+    return _Declared(builder, shape, opened, depth).expr(nonempty=shape.low > 0)
 
 
 class _Declared:
     """Members in declared order, any number of them."""
 
-    def __init__(self, builder: Builder, shape: ObjectShape, depth: int) -> None:
+    def __init__(self, builder: Builder, shape: ObjectShape, opened: OpenMembers, depth: int) -> None:
         self._builder = builder
         self._layout = builder.layout
         self._shape = shape
+        self._opened = opened
         self._depth = depth
         self._inner = builder.layout.below(depth)
         self._separator = builder.layout.separator(depth)
@@ -103,7 +63,7 @@ class _Declared:
         members = self._shape.members
         start, after = self._extras()
         colon = self._layout.colon
-        may_end = not self._shape.musts  # nothing required from here on
+        may_end = True  # nothing required from here on
         # From the end: `after` is A(i + 1), `start` is S(i + 1).
         for index in range(len(members) - 1, -1, -1):
             member = members[index]
@@ -129,41 +89,11 @@ class _Declared:
 
     def _extras(self) -> tuple[Expr | None, Expr]:
         """``S`` and ``A`` behind the last known member."""
-        shape = self._shape
-        separator = self._separator
-        extra = _cells_expr(self._builder, self._layout.colon, shape.cells, self._inner)
-        if shape.musts:
-            must = _cells_expr(self._builder, self._layout.colon, shape.musts[:1], self._inner)
-            assert must is not None
-            # No later member may have a name of the class: the reader would keep that one.
-            others = [*_outside(shape.cells, shape.musts[0]), shape.musts[0]]
-            later = _cells_expr(self._builder, self._layout.colon, others, self._inner)
-            assert later is not None
-            last = Seq((must, Repeat(Seq((separator, later)), 0, None), self._close))
-            if extra is None:
-                return last, Seq((separator, last))
-            before = Repeat(Seq((extra, separator)), 0, None)
-            return Seq((before, last)), Seq((separator, before, last))
-        if extra is None:
+        if not self._opened:
             return None, self._close
-        more = Repeat(Seq((separator, extra)), 0, None)
-        return Seq((extra, more, self._close)), Seq((more, self._close))
-
-
-def _cells_expr(builder: Builder, colon: Expr, cells: list[Cell], depth: int) -> Expr | None:
-    """One member with an open key."""
-    options: list[Expr] = [
-        Seq((Lex(cell.key), colon, builder.value(cell.obligations, depth))) for cell in cells
-    ]
-    if not options:
-        return None
-    return options[0] if len(options) == 1 else Alt(tuple(options))
-
-
-def _outside(cells: list[Cell], must: Cell) -> list[Cell]:
-    """The classes without the names of one class."""
-    found = [replace(cell, key=difference(cell.key, must.key)) for cell in cells]
-    return [cell for cell in found if not is_empty(cell.key)]
+        more: list[Expr] = self._opened.options((), (self._separator,))
+        onward = Seq((Repeat(more[0] if len(more) == 1 else Alt(tuple(more)), 0, None), self._close))
+        return self._opened.to_the_end(0, None, self._separator, self._close), onward
 
 
 def _as_rule(expr: Expr) -> Expr:
@@ -185,19 +115,21 @@ def _chain(member: tuple[Expr, ...], after: Expr) -> Expr:
 class _Counted:
     """Members in declared order, with their number bounded: lazy rules per (candidate, number)."""
 
-    def __init__(self, builder: Builder, shape: ObjectShape, depth: int) -> None:
+    def __init__(self, builder: Builder, shape: ObjectShape, opened: OpenMembers, depth: int) -> None:
         self._builder = builder
         self._layout = builder.layout
         self._shape = shape
+        self._opened = opened
         self._depth = depth
         self._inner = builder.layout.below(depth)
         self._separator = builder.layout.separator(depth)
         self._close = builder.layout.closing(b"}", depth)
         self._needed = [0] * (len(shape.members) + 1)
-        self._needed[-1] = len(shape.musts)
+        self._needed[-1] = opened.n_needed
         for index in range(len(shape.members) - 1, -1, -1):
             self._needed[index] = self._needed[index + 1] + shape.members[index].required
         self._rules: dict[tuple[str, int, int], Rule] = {}
+        self._capacity = open_capacity(shape)
 
     def expr(self) -> Expr:
         """The whole object."""
@@ -209,7 +141,8 @@ class _Counted:
         """Whether the object can be finished from here (with at least one more member)."""
         shape = self._shape
         left = len(shape.members) - index
-        endless = bool(shape.cells or shape.musts)
+        endless = self._capacity is None
+        left += self._capacity or 0
         if shape.high is not None and n_members + max(self._needed[index], int(more)) > shape.high:
             return False
         return (endless or left >= int(more)) and (endless or n_members + left >= shape.low)
@@ -256,69 +189,53 @@ class _Counted:
 
     def _extras(self, n_members: int) -> Expr:
         """One open member or more, to the end."""
-        shape = self._shape
-        low = max(0, shape.low - n_members)
-        high = None if shape.high is None else shape.high - n_members
-        colon = self._layout.colon
-        extra = _cells_expr(self._builder, colon, shape.cells, self._inner)
-        if shape.musts:
-            must = _cells_expr(self._builder, colon, shape.musts[:1], self._inner)
-            assert must is not None
-            if extra is None:
-                return Seq((must, self._close))
-            most = None if high is None else high - 1
-            before = Repeat(Seq((extra, self._separator)), max(0, low - 1), most)
-            return Seq((before, must, self._close))
-        assert extra is not None
-        more = Repeat(Seq((self._separator, extra)), max(0, low - 1), None if high is None else high - 1)
-        return Seq((extra, more, self._close))
+        low = max(0, self._shape.low - n_members)
+        high = None if self._shape.high is None else self._shape.high - n_members
+        return self._opened.to_the_end(low, high, self._separator, self._close)
 
 
 def any_order_expr(
     builder: Builder,
     members: list[tuple[str, Expr, bool]],
-    cells: list[tuple[Lexeme, Expr]],
-    musts: list[tuple[Lexeme, Expr]],
+    opened: OpenMembers | None,
     low: int,
     high: int | None,
     depth: int,
+    capacity: int | None = 0,
 ) -> Expr:
     """An object whose members come in any order.
 
     Args:
+        builder: For its layout.
         members: (name, value, whether it is required) of each known property.
-        cells: (key lexeme, value) of each class of open properties.
-        musts: The same for a class of open properties of which one member has to occur.
+        opened: The other members.
         low, high: Bounds on the number of members.
         depth: Depth of the object.
+        capacity: How many open members there can be; None for any number.
 
     The register: the set holds the indexes of the members seen; counter 0 counts all members,
     counter 1 those that are not required.
     """
     layout = builder.layout
-    n_required = sum(required for _, _, required in members) + len(musts)
-    most = high if cells or musts else min(len(members), high if high is not None else len(members))
-    spare = None if high is None or (high >= len(members) and not cells) else high - n_required
+    n_required = sum(required for _, _, required in members) + (opened.n_needed if opened else 0)
+    most = high
+    if capacity is not None:
+        most = len(members) + capacity if high is None else min(len(members) + capacity, high)
+    spare = None if high is None or (high >= len(members) and not opened) else high - n_required
     count_all = _counter(0, most, low if low > n_required else 0)
+    counted: tuple[Expr, ...] = () if spare is None else (Act(Action.COUNT, 1, spare, spare),)
     options: list[Expr] = []
     guards: list[Expr] = []
     for index, (name, value, required) in enumerate(members):
         parts: list[Expr] = [Act(Action.MARK, index)]
         if required:
             guards.append(Act(Action.HAS, index))
-        elif spare is not None:
-            parts.append(Act(Action.COUNT, 1, spare, spare))
+        else:
+            parts.extend(counted)
         options.append(Seq((*parts, layout.key(name), layout.colon, value)))
-    counted: tuple[Expr, ...] = () if spare is None else (Act(Action.COUNT, 1, spare, spare),)
-    for key, value in cells:
-        options.extend(_free_members(key, value, counted, musts, len(members), layout.colon))
-    for key, value in musts:
-        # The first one is needed, more are spare.
-        mark = len(members)
-        first = Seq((Act(Action.MARK, mark), Lex(key), layout.colon, value))
-        more = Seq((Act(Action.HAS, mark), *counted, Lex(key), layout.colon, value))
-        options.extend((first, more))
-        guards.append(Act(Action.HAS, mark))
+    if opened:
+        options.extend(opened.options(counted))
+        guards.extend(opened.guards)
     if low > n_required:
         guards.append(Act(Action.AT_LEAST, 0, low))
     member: Expr = options[0] if len(options) == 1 else Alt(tuple(options))
@@ -330,26 +247,6 @@ def any_order_expr(
     others = Repeat(Seq((*count_all, separator, member)), 0, None)
     full = Seq((*count_all, member, others, *guards, close))
     return layout.container(b"{}", depth, full, empty)
-
-
-def _free_members(
-    key: Lexeme,
-    value: Expr,
-    counted: tuple[Expr, ...],
-    musts: list[tuple[Lexeme, Expr]],
-    mark: int,
-    colon: Expr,
-) -> list[Expr]:
-    """Members of an open class; once the needed member is there, none may have a name of its class."""
-    if not musts:
-        return [Seq((*counted, Lex(key), colon, value))]
-    inside, outside = intersection(key, musts[0][0]), difference(key, musts[0][0])
-    found: list[Expr] = []
-    if not is_empty(outside):
-        found.append(Seq((*counted, Lex(outside), colon, value)))
-    if not is_empty(inside):
-        found.append(Seq((Act(Action.LACKS, mark), *counted, Lex(inside), colon, value)))
-    return found
 
 
 def _counter(index: int, most: int | None, least: int) -> tuple[Expr, ...]:

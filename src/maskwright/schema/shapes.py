@@ -15,7 +15,7 @@ from ..errors import LimitExceeded
 from ..lexeme import Lexeme, complement, intersection
 from ..regex.encoding import JSON_STRING, json_string
 from .branches import Arrays, Branch, Objects, Obligation
-from .emptiness import holds_text, is_empty
+from .emptiness import holds_text, is_empty, size_of
 from .groups import ALL, Clause, Contains, HasMember, ItemGroup, Literal, Names, PropertyGroup, Unevaluated
 from .strings import pattern_lexeme
 from .values import string_text
@@ -33,6 +33,7 @@ __all__ = [
     "Obligations",
     "array_shape",
     "object_shapes",
+    "open_capacity",
 ]
 
 Obligations = frozenset[Obligation]
@@ -324,7 +325,8 @@ def prune_object(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
     cells = [cell for cell in shape.cells if builder.satisfiable(cell.obligations)]
     if shape.high is not None and (shape.high < n_needed or shape.high < shape.low):
         return None
-    if not cells and not shape.musts and len(members) < shape.low:
+    capacity = _capacity(cells, shape.low - len(members))
+    if capacity is not None and len(members) + capacity < shape.low:
         return None
     pruned = replace(shape, members=members, cells=cells)
     if shape.clauses:
@@ -346,10 +348,27 @@ def holds_object(builder: Builder, shape: ObjectShape) -> bool:
         return prune_object(builder, shape) is not None
     if len(needed) >= shape.low:
         return True
-    if any(builder.satisfiable(cell.obligations) for cell in shape.cells):
+    cells = [cell for cell in shape.cells if builder.satisfiable(cell.obligations)]
+    capacity = _capacity(cells, shape.low - len(needed))
+    if capacity is None or len(needed) - len(shape.musts) + capacity >= shape.low:
         return True
-    spare = sum(not m.required and builder.satisfiable(m.obligations) for m in shape.members)
-    return len(needed) + spare >= shape.low
+    known = sum(m.required or builder.satisfiable(m.obligations) for m in shape.members)
+    return known + capacity >= shape.low
+
+
+def open_capacity(shape: ObjectShape) -> int | None:
+    """How many open members an object can have: None for more than anybody counts to.
+
+    Asked only where it matters; elsewhere "some" is one.
+    """
+    return _capacity(shape.cells, max(2, shape.low) if shape.musts or shape.low > 1 else 1)
+
+
+def _capacity(cells: list[Cell], wanted: int) -> int | None:
+    if wanted <= 1:
+        return None if cells else 0
+    sizes = [size_of(cell.key) for cell in cells]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
 def _named(builder: Builder, merged: _Object, name: str) -> Obligations | None:
