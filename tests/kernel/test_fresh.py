@@ -1,0 +1,107 @@
+"""Remembered texts: masks and steps agree with plain Python, and rollback and forks take the memory along.
+
+The language is the arrays of distinct numbers and strings in one slot, over a small vocabulary whose tokens
+cross the borders of items.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+
+from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
+from maskwright.lexeme import Lexeme, byte_set, concat, literal, plus
+from maskwright.rules import Act, Action, Alt, Expr, Fresh, Lex, Repeat, Rule, Seq
+
+TOKENS = [b"1", b"2", b"12", b"a", b'"', b",", b"[", b"]", b",1", b"1,2", b',"a"', b'"a",', b"1]", b"2,1,"]
+STOP = len(TOKENS)
+NUMBER = plus(byte_set(b"12"))
+STRING = concat(literal(b'"'), plus(byte_set(b"a1")), literal(b'"'))
+
+
+def _matcher(low: int, high: int) -> GrammarMatcher:
+    """Arrays of ``low`` to ``high`` distinct items, the first a number."""
+    info = TokenizerInfo([*TOKENS, b"</s>"], stop_token_ids=[STOP])
+
+    def item(lexeme: Lexeme, *before: Expr) -> Expr:
+        return Seq((Act(Action.COUNT, 0, high, high), *before, Fresh(lexeme, 0)))
+
+    comma = Lex(literal(b","))
+    more = Repeat(Alt((item(NUMBER, comma), item(STRING, comma))), 0, None)
+    close = Seq((Act(Action.AT_LEAST, 0, low), Lex(literal(b"]"))))
+    rule = Rule("array", Seq((Lex(literal(b"[")), item(NUMBER), more, close)))
+    compiled = GrammarCompiler(info, cache_enabled=False).compile_grammar(Grammar(rule, guards_checked=True))
+    return GrammarMatcher(compiled)
+
+
+def _holds(text: bytes, low: int, high: int) -> bool:
+    if re.fullmatch(rb'\[[12]+(,([12]+|"[a1]+"))*\]', text) is None:
+        return False
+    items = text[1:-1].split(b",")
+    return low <= len(items) <= high and len(set(items)) == len(items)
+
+
+def _is_begun(text: bytes, low: int, high: int) -> bool:
+    """Whether some text of the language begins so: there is always another number."""
+    if text.endswith(b"]"):
+        return _holds(text, low, high)
+    if re.fullmatch(rb'\[?|\[[12]+(,([12]+|"[a1]+"))*(,("[a1]*)?)?', text) is None:
+        return False
+    *done, last = text[1:].split(b",")
+    if len(done) >= high or len(set(done)) < len(done):
+        return False
+    is_whole = len(last) > 2 and last.endswith(b'"')
+    return not (is_whole and last in done)
+
+
+def _legal(matcher: GrammarMatcher) -> set[int]:
+    row = allocate_token_bitmask(1, STOP + 1)
+    matcher.fill_next_token_bitmask(row)
+    bits = np.unpackbits(np.asarray(row).view(np.uint8), bitorder="little")
+    return {int(token) for token in np.flatnonzero(bits[: STOP + 1])}
+
+
+def _expected(text: bytes, low: int, high: int) -> set[int]:
+    legal = {number for number, token in enumerate(TOKENS) if _is_begun(text + token, low, high)}
+    return legal | ({STOP} if _holds(text, low, high) else set())
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 3), (2, 4), (3, 6), (1, 9)])
+def test_masks_and_steps_are_exact(low: int, high: int) -> None:
+    """One matcher after another over shared states: what one visits must not mislead the next."""
+    matcher = _matcher(low, high)
+    rng = random.Random(low * 10 + high)
+    for _ in range(80):
+        matcher.reset()
+        text = b""
+        for _ in range(14):
+            expected = _expected(text, low, high)
+            assert _legal(matcher) == expected, text
+            for token in range(STOP):
+                probe = matcher.fork()
+                assert probe.accept_token(token) == (token in expected), (text, TOKENS[token])
+            going_on = sorted(expected - {STOP})
+            if not going_on:
+                break
+            token = rng.choice(going_on)
+            assert matcher.accept_token(token)
+            text += TOKENS[token]
+
+
+def test_rollback_forgets_and_forks_do_not_share() -> None:
+    """What is remembered belongs to the place, not to the matcher."""
+    matcher = _matcher(0, 5)
+    assert matcher.accept_string(b"[1,2")
+    fork = matcher.fork()
+    assert matcher.accept_token(TOKENS.index(b","))
+    assert matcher.accept_token(TOKENS.index(b"12"))
+    assert not matcher.accept_string(b",12]")
+    matcher.rollback(2)
+    assert _legal(matcher) == _legal(fork) == _expected(b"[1,2", 0, 5)
+    assert matcher.accept_string(b",12,21]")
+    assert fork.accept_string(b",21,12]")
+    assert matcher.is_completed()
+    assert fork.is_completed()
