@@ -44,13 +44,13 @@ MALFORMED: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("schema", "pointer"), MALFORMED, ids=str)
 def test_malformed(schema: Any, pointer: str) -> None:
-    """At the root and deep in a definition that nothing refers to."""
+    """At the root and deep in a definition that a property nobody need write refers to."""
     with pytest.raises(SchemaError) as caught:
         preflight(schema)
     assert caught.value.pointer == pointer
     if "$ref" not in schema:
         with pytest.raises(SchemaError) as caught:
-            preflight({"$defs": {"x": {"items": schema}}})
+            preflight({"properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"items": schema}}})
         assert caught.value.pointer == pointer.replace("#", "#/$defs/x/items", 1)
 
 
@@ -88,10 +88,11 @@ def test_findings() -> None:
     """What later stages want to know."""
     assert not preflight({"properties": {"a": {"anyOf": [{"type": "null"}, {"pattern": "^a"}]}}}).is_risky
     assert preflight({"properties": {"a": {"uniqueItems": True}}}).is_risky
-    assert preflight({"$defs": {"a": {"not": {}}}}).is_risky
+    assert preflight({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"not": {}}}}).is_risky
+    assert not preflight({"$defs": {"a": {"not": {}}}}).is_risky  # nothing refers to it
     assert not preflight({"minProperties": 1}).is_risky
     assert preflight({"minProperties": 2}).is_risky
-    assert preflight({"$defs": {"a": {"$dynamicAnchor": "x"}}}).is_dynamic
+    assert preflight({"$dynamicRef": "#x", "$defs": {"a": {"$dynamicAnchor": "x"}}}).is_dynamic
     assert not preflight({"type": "object"}).is_dynamic
 
 

@@ -1,10 +1,11 @@
 """Preflight: one pass over a schema before anything is expanded.
 
 Rules expand while tokens are generated, which is too late to learn of a typing error. So every schema
-object of the document, visited or not, is looked at once here: shapes of keyword values, syntax of patterns,
+object that generation may come to is looked at once here: shapes of keyword values, syntax of patterns,
 targets of local references. The pass makes no nodes and is a table look-up per keyword, because it is the
 only part of compiling that grows with the size of the document. A plain schema is only glanced at; the
-pass that knows where it is runs when the glance meets anything unusual.
+pass that knows where it is runs when the glance meets anything unusual. The glance follows references, so
+that definitions which nothing refers to cost nothing.
 
 What can only be judged together with other keywords is not decided here; schemas with keywords that can
 split into too many cases, or cannot always be enforced, are marked `is_risky`, and the builder then
@@ -30,7 +31,7 @@ Path = tuple[Any, ...]  # (outer path, part, part, ...): nested, so that going d
 _MAX_SCHEMAS: Final = 2_000_000
 
 _AS_TYPE, _AS_MAP, _AS_SCHEMA, _AS_NAMES, _AS_COUNT, _AS_REF = range(6)
-_AS_LIST, _AS_PATTERN, _AS_VALUES, _AS_TEXT, _AS_ODD = range(6, 11)
+_AS_LIST, _AS_PATTERN, _AS_VALUES, _AS_TEXT, _AS_DEFINITIONS, _AS_ODD = range(6, 12)
 
 _TYPES: Final = frozenset(["null", "boolean", "string", "integer", "number", "array", "object", "any"])
 
@@ -55,7 +56,7 @@ class Findings:
 
 
 def preflight(root: Any, *, lenient: bool = False) -> Findings:
-    """Look at every schema object of a document.
+    """Look at every schema object of a document that its root may lead to.
 
     Raises:
         SchemaError: A keyword has a value of the wrong shape, a pattern is malformed, or a local reference
@@ -91,47 +92,72 @@ def _look(root: dict[str, Any], lenient: bool) -> Findings:
 
 
 def _glance(root: dict[str, Any]) -> Findings | None:
-    """The pass over a plain schema, without places: None as soon as anything asks for a closer look."""
+    """The pass over a plain schema, without places: None as soon as anything asks for a closer look.
+
+    Definitions are looked at where a reference leads to them; what nothing refers to costs nothing.
+    """
     found = Findings()
     stack: list[Any] = [root]
     refs: set[str] = set()
+    kinds, types = _KINDS, _TYPES
     for _ in range(_MAX_SCHEMAS):
         if not stack:
-            break
+            return found
         schema = stack.pop()
-        if schema.__class__ is bool:
-            continue
         if schema.__class__ is not dict:
+            if schema.__class__ is bool:
+                continue
             return None
         for keyword, value in schema.items():
-            kind = _KINDS.get(keyword)
+            kind = kinds.get(keyword)
             if kind is None:
                 continue
             of = value.__class__
-            if (kind == _AS_TYPE and of is str and value in _TYPES) or (
-                (kind == _AS_COUNT and of is int and value >= 0)
-                or (kind == _AS_TEXT and of is str)
-                or (kind == _AS_VALUES and of is list)
-                or (kind == _AS_NAMES and of is list and all(n.__class__ is str for n in value))
-                or (kind == _AS_PATTERN and of is str and pattern_problem(value) is None)
-            ):
-                continue
-            if kind == _AS_MAP and of is dict:
-                stack.extend(value.values())
+            if kind == _AS_TYPE:
+                if of is str and value in types:
+                    continue
+            elif kind == _AS_MAP:
+                if of is dict:
+                    stack.extend(value.values())
+                    continue
             elif kind == _AS_SCHEMA:
                 stack.append(value)
-            elif kind == _AS_REF and of is str and value.startswith("#/"):
-                refs.add(value)
-            elif kind == _AS_LIST and of is list and value:
-                stack.extend(value)
-            else:
-                return None
+                continue
+            elif kind == _AS_REF:
+                if of is str and (value in refs or _follows(root, value, refs, stack)):
+                    continue
+            elif _is_plain(kind, of, value, stack):
+                continue
+            return None
+    return None
+
+
+def _is_plain(kind: int, of: type, value: Any, stack: list[Any]) -> bool:
+    """Whether the value of a rarer keyword asks for no closer look."""
+    if kind in (_AS_COUNT, _AS_TEXT, _AS_DEFINITIONS):
+        if kind == _AS_COUNT:
+            return of is int and value >= 0
+        return of is (str if kind == _AS_TEXT else dict)
+    if kind == _AS_PATTERN:
+        return of is str and pattern_problem(value) is None
+    if of is not list:
+        return False
+    if kind == _AS_LIST:
+        stack.extend(value)
+        return bool(value)
+    return kind == _AS_VALUES or (kind == _AS_NAMES and all(name.__class__ is str for name in value))
+
+
+def _follows(root: dict[str, Any], ref: str, refs: set[str], stack: list[Any]) -> bool:
+    """Look at the target of a plain local reference, once."""
+    if not ref.startswith("#/"):
+        return False
+    refs.add(ref)
     try:
-        for ref in refs:
-            _check_pointer(root, ref, ())
+        stack.append(_check_pointer(root, ref, ()))
     except SchemaError:
-        return None
-    return None if stack else found
+        return False
+    return True
 
 
 def _error(path: Path, keyword: str | None, message: str, hint: str | None = None) -> SchemaError:
@@ -144,7 +170,8 @@ def _error(path: Path, keyword: str | None, message: str, hint: str | None = Non
     return SchemaError(message, pointer="/".join(["#", *parts]), keyword=keyword, hint=hint)
 
 
-def _check_pointer(root: Any, ref: str, path: Path) -> None:
+def _check_pointer(root: Any, ref: str, path: Path) -> Any:
+    """What a local reference leads to."""
     value = root
     for raw in unquote(ref[1:]).split("/")[1:]:
         part = raw.replace("~1", "/").replace("~0", "~")
@@ -156,6 +183,7 @@ def _check_pointer(root: Any, ref: str, path: Path) -> None:
             raise _error(
                 path, "$ref", f"the reference {ref!r} leads to nothing: there is no {part!r} on the way"
             )
+    return value
 
 
 Look = Callable[[Findings, list[tuple[Any, Path]], Path, str, Any], None]
@@ -345,7 +373,8 @@ _LOOKS: Final[dict[str, Look]] = {
 _KINDS: Final[dict[str, int]] = {
     **dict.fromkeys(_LOOKS, _AS_ODD),
     "type": _AS_TYPE,
-    **dict.fromkeys(["properties", "$defs", "definitions"], _AS_MAP),
+    "properties": _AS_MAP,
+    **dict.fromkeys(["$defs", "definitions"], _AS_DEFINITIONS),
     **dict.fromkeys(["items", "additionalProperties"], _AS_SCHEMA),
     "required": _AS_NAMES,
     **dict.fromkeys(["minLength", "maxLength", "minItems", "maxItems"], _AS_COUNT),

@@ -53,8 +53,8 @@ _WITNESS_SPOILERS: Final = {
     "array": frozenset(["minItems", "contains"]),
     "boolean": frozenset[str](),
     "null": frozenset[str](),
-    "number": frozenset(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
-    "integer": frozenset(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
+    "number": frozenset(["maximum", "exclusiveMaximum", "multipleOf"]),
+    "integer": frozenset(["maximum", "exclusiveMaximum", "multipleOf"]),
 }
 _FREE: Final = 1 << 60
 
