@@ -323,6 +323,9 @@ cdef class Automaton:
                     self.error = CODE_LIMIT
                     return NULL
                 classes = self.table.meet(classes, more)
+                if self.network.edges[self.new_items[i].edge].kind == EDGE_FRESH:
+                    # What was matched is remembered, so no two bytes lead to the same state.
+                    classes = self.table.each_byte
         state = self.new_state()
         state.classes = self.table.maps[classes]
         state.n_classes = self.table.map_sizes[classes]

@@ -17,6 +17,7 @@ cdef class LexemeTable(NodePool):
     cdef unordered_map[uint64_t, int32_t] meets
     cdef vector[int32_t] byte_maps      # map of "this byte | all others", -1 until asked for
     cdef int32_t one_class              # the map with a single class
+    cdef int32_t each_byte              # the map with a class for each byte
     cdef size_t target_words            # total length of `targets` arrays, for the memory figure
     cdef object __weakref__
     cdef int32_t step(self, int32_t node, uint8_t byte) noexcept nogil

@@ -55,11 +55,15 @@ cdef class LexemeTable(NodePool):
     """
 
     def __cinit__(self, alphabet=None, int32_t max_nodes=4_000_000):
-        cdef uint8_t[256] zero
+        cdef uint8_t[256] classes
+        cdef int byte
         self.target_words = 0
         self.byte_maps.assign(256, -1)
-        memset(zero, 0, sizeof(zero))
-        self.one_class = self.intern_map(zero)
+        memset(classes, 0, sizeof(classes))
+        self.one_class = self.intern_map(classes)
+        for byte in range(256):
+            classes[byte] = <uint8_t>byte
+        self.each_byte = self.intern_map(classes)
 
     def __dealloc__(self):
         cdef size_t i
