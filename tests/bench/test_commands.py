@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.bench import _spelled, main
+from maskwright.cli.bench import _COMMANDS, _spelled, main
 from maskwright.cli.bench.datasets import DataError
 from maskwright.cli.bench.engines import NAMES, EngineMissing, create, parse_names
 from maskwright.cli.bench.quick import load_items
@@ -20,6 +20,17 @@ def test_help_and_wrong_usage_give_codes(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["nonsense"]) == 2
     assert main(["mask"]) == 2  # --data is required
     assert "--data" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_every_command_says_what_it_takes_and_has_a_section(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name, "--help"]) == 0
+    assert _COMMANDS[name] in capsys.readouterr().out
+    if name != "conformance":  # a document of its own
+        page = (ROOT / "docs/performance.md").read_text()
+        assert page.count(f"<!-- begin {name} -->") == page.count(f"<!-- end {name} -->") == 1
 
 
 def test_the_command_written_into_documents_has_no_path_of_this_machine() -> None:

@@ -271,7 +271,8 @@ def _render(args: argparse.Namespace, curves: Mapping[float, Any]) -> str:
         [
             f"Requests from {source}, {args.warm_schemas} schemas known; {args.steps} steps for each size,",
             f"one thread, {args.clock} time, vocabulary {args.vocabulary}; {machine}.",
-            f"Sequences served with p99 of a step within {args.limit_ms:g} ms, by the share of requests whose schema is new to the process:",
+            f"Sequences served with p99 of a step within {args.limit_ms:g} ms, by the share of requests with",
+            "a schema that is new to the process:",
             "",
             markdown(header, served),
             "",
