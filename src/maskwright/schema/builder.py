@@ -22,7 +22,7 @@ from ..rules import Alt, Call, Expr, Lex, Never, Rule
 from .arrays import array_expr
 from .branches import AnyOf, Branch, Expander, Obligation
 from .distinct import Distinct
-from .emptiness import is_empty
+from .emptiness import has_no_text
 from .finite import value_expr, value_meets
 from .nodes import Documents, Node
 from .numeric import any_integer, numbers_lexeme
@@ -275,7 +275,7 @@ class Builder:
             found.extend([expr] if expr is not None else [])
         if types & STRING:
             lexeme = self.strings_of(branch)
-            if lexeme.op is not EMPTY.op and not (branch.strings and is_empty(lexeme)):
+            if lexeme.op is not EMPTY.op and not (branch.strings and has_no_text(lexeme)):
                 found.append(Lex(lexeme))
         if types & NUMBER:
             lexeme = numbers_lexeme(branch, self.options.integer_spelling, self.report)

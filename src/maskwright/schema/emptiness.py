@@ -6,13 +6,16 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from ..errors import LimitExceeded
 from ..lexeme import Lexeme, Op
 
 if TYPE_CHECKING:
     from ..kernel.lexemes import LexemeTable
 
-__all__ = ["holds_text", "is_empty", "size_of"]
+__all__ = ["has_no_text", "holds_text", "is_empty", "size_of"]
 
+#: Nodes of the automaton of the strings of one place.
+_MAX_NODES: Final = 100_000
 #: From so many texts on a language counts as endless: no output holds as many.
 _MANY: Final = 1_000_000
 #: States looked at to find out how many texts there are.
@@ -28,6 +31,27 @@ def is_empty(lexeme: Lexeme) -> bool:
     from ..kernel.lexemes import is_empty as kernel_is_empty
 
     return bool(kernel_is_empty(lexeme))
+
+
+@lru_cache(maxsize=1024)
+def has_no_text(lexeme: Lexeme) -> bool:
+    """Whether no text meets several patterns, formats and lengths at once.
+
+    Raises:
+        LimitExceeded: Together they make an automaton that would also be slow to generate with.
+    """
+    from ..kernel.lexemes import LexemeTable
+
+    table = LexemeTable(max_nodes=_MAX_NODES)
+    try:
+        return bool(table.is_node_empty(table.node_of(lexeme)))
+    except LimitExceeded as error:
+        raise LimitExceeded(
+            "these patterns, formats and lengths together need too large an automaton",
+            resource="automaton states",
+            limit=_MAX_NODES,
+            hint="anchor the patterns with ^ and $, lower maxLength, or use fewer patterns at once",
+        ) from error
 
 
 def holds_text(lexeme: Lexeme, text: bytes) -> bool:

@@ -17,7 +17,7 @@ from ..errors import SchemaError
 from ..lexeme import Op
 from .arrays import is_possible
 from .branches import AnyOf, Branch
-from .emptiness import is_empty
+from .emptiness import has_no_text
 from .finite import value_meets
 from .numeric import numbers_lexeme
 from .shapes import Obligations, holds_object
@@ -109,7 +109,7 @@ class Satisfiability:
             return True
         if types & STRING:
             lexeme = builder.strings_of(branch)
-            if lexeme.op is not Op.EMPTY and not (branch.strings and is_empty(lexeme)):
+            if lexeme.op is not Op.EMPTY and not (branch.strings and has_no_text(lexeme)):
                 return True
         if types & NUMBER:
             lexeme = numbers_lexeme(branch, builder.options.integer_spelling, builder.report)
