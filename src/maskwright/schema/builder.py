@@ -76,6 +76,7 @@ class Builder:
         report: What became of each keyword.
         layout: Whitespace and separators.
         anything: A node that every value meets.
+        n_ways: Shapes made so far of objects that ask for some open member.
         distinct: Arrays of unique items, per shape and depth.
     """
 
@@ -98,6 +99,7 @@ class Builder:
         self._arrays: dict[tuple[Branch, bool], ArrayShape] = {}
         self._objects: dict[tuple[Branch, bool], list[ObjectShape]] = {}
         self._strings: dict[Branch, Lexeme] = {}
+        self.n_ways = 0
         self.distinct: dict[tuple[ArrayShape, int], Distinct] = {}
 
     # -- obligations -------------------------------------------------------------------------------

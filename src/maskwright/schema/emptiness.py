@@ -19,7 +19,10 @@ _MAX_NODES: Final = 100_000
 #: From so many texts on a language counts as endless: no output holds as many.
 _MANY: Final = 1_000_000
 #: States looked at to find out how many texts there are.
-_MAX_STATES: Final = 2_000
+_MAX_STATES: Final = 500
+#: Bytes tried on the way to a loop, and how far.
+_LIKELY: Final = [bytes([byte]) for byte in (*b'z1a"{[', *range(256))]
+_MAX_STEPS: Final = 100
 #: Longest texts counted before a loop is looked for.
 _MAX_LEVELS: Final = 300
 
@@ -77,6 +80,8 @@ def size_of(lexeme: Lexeme) -> int | None:
     node = table.node_of(lexeme)
     if table.is_node_empty(node):
         return 0
+    if _has_plain_loop(table, node):
+        return None
     after: dict[int, Counter[int]] = {}
     level: Counter[int] = Counter({node: 1})
     found = n_levels = 0
@@ -95,6 +100,24 @@ def size_of(lexeme: Lexeme) -> int | None:
                 following[target] += n * ways
         level = following
     return found
+
+
+def _has_plain_loop(table: LexemeTable, node: int) -> bool:
+    """Whether a walk that prefers to repeat its last byte comes back to a state: then there is no end."""
+    seen: set[int] = set()
+    last = b"z"
+    for _ in range(_MAX_STEPS):
+        if node in seen:
+            return True
+        seen.add(node)
+        for byte in (last, *_LIKELY):
+            target = table.walk(node, byte)
+            if target:
+                node, last = target, byte if byte != b'"' else b"z"
+                break
+        else:
+            return False
+    return False
 
 
 def _successors(table: LexemeTable, state: int) -> Counter[int]:

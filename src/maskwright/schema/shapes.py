@@ -38,6 +38,8 @@ __all__ = [
 
 Obligations = frozenset[Obligation]
 MAX_CELLS: Final = 512
+#: Ways to have the open members that objects ask for, in one schema.
+MAX_WAYS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -307,6 +309,14 @@ def object_shapes(builder: Builder, branch: Branch, *, strict: bool) -> list[Obj
     shapes = [shape]
     for has in merged.has:
         shapes = [wider for one in shapes for wider in _with_member(builder, merged, one, has)]
+        builder.n_ways += len(shapes)
+        if builder.n_ways > MAX_WAYS:
+            raise LimitExceeded(
+                "objects that ask for some open member can meet that in too many ways",
+                resource="object shapes",
+                limit=MAX_WAYS,
+                hint="simplify not and oneOf over patternProperties or additionalProperties",
+            )
     return shapes
 
 

@@ -30,6 +30,7 @@ from .comparing import Side, decimal_digits
 from .mantissa import ScienceLimits, Test
 from .modulus import PlainModulus, ScientificModulus, common_multiple
 from .reading import NumberReader, explore
+from .whole import whole_range
 
 __all__ = ["Exact", "NumberLexeme", "number_language", "number_lexeme"]
 
@@ -213,6 +214,12 @@ def _language(constraints: _Constraints) -> NumberLexeme:
     multiple = constraints.multiple
     if constraints.whole_only and multiple == 1:
         multiple = None  # without a point every number is whole
+        if not constraints.not_multiples and not constraints.excluded:
+            bounds = (constraints.minimum, constraints.above, constraints.maximum, constraints.below)
+            found = whole_range(*bounds)
+            return NumberLexeme(
+                found, None if found is EMPTY else _left_out(constraints, None, sizeless=False)
+            )
     plain = PlainModulus(multiple) if multiple is not None else None
     others = [PlainModulus(value) for value in constraints.not_multiples]
     n_residues = 1
