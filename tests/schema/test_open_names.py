@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from maskwright.errors import SchemaError
+from maskwright.errors import LimitExceeded, SchemaError
 from tests.schema.language import Language
 
 INTEGER = {"type": "integer"}
@@ -95,3 +95,10 @@ def test_the_last_name_is_kept_for_the_member_that_needs_it() -> None:
     following = language.next_bytes('{"a":1,"b":1')
     assert "." in following
     assert following.isdisjoint(",}")
+
+
+def test_too_many_ways_are_refused_not_hung() -> None:
+    """An object that is asked for twelve open members, most of which may be one, is a typed error."""
+    fails = [{"not": {"patternProperties": {f"^.*{letter}": INTEGER}}} for letter in "abcdefghijkl"]
+    with pytest.raises(LimitExceeded, match="too many ways"):
+        Language({"type": "object", "allOf": fails, "properties": {"a": {}, "b": {}}}, strict_mode=False)
