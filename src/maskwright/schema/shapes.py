@@ -39,7 +39,7 @@ __all__ = [
 Obligations = frozenset[Obligation]
 MAX_CELLS: Final = 512
 #: Ways to have the open members that objects ask for, in one schema.
-MAX_WAYS: Final = 1000
+MAX_WAYS: Final = 3000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
