@@ -45,6 +45,7 @@ _WARM_TEXT: Final = json.dumps(
     {
         "text": "a\n",
         "bounded": "xy",
+        "short": "abc",
         "number": -1.5,
         "list": [1, 2],
         "choice": "red",
@@ -59,6 +60,7 @@ _WARM_SCHEMA: Final[dict[str, Any]] = {
     "properties": {
         "text": {"type": "string", "description": "any text"},
         "bounded": {"type": "string", "minLength": 2, "maxLength": 100_000},
+        "short": {"type": "string", "minLength": 1, "maxLength": 3},
         "number": {"type": "number"},
         "list": {"type": "array", "items": {"type": "integer", "minimum": 0}, "maxItems": 9},
         "choice": {"enum": ["red", "green"]},
@@ -72,7 +74,7 @@ _WARM_SCHEMA: Final[dict[str, Any]] = {
             "prefixItems": [{"type": "string", "format": name} for name in ("email", "uri", "uuid")],
         },
     },
-    "required": ["text", "bounded", "number", "list", "choice", "maybe", "times", "places"],
+    "required": ["text", "bounded", "short", "number", "list", "choice", "maybe", "times", "places"],
     "$defs": {
         "part": {"type": "object", "properties": {"id": {"type": "string", "pattern": "^[a-z]{1,8}$"}}}
     },

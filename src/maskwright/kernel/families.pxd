@@ -66,6 +66,7 @@ cdef class FamilyTable(Walker):
     cdef uint32_t* prefix_bits(
         self, CountedBase* base, int32_t most, bint inside, bint by_bytes
     ) noexcept nogil
+    cdef void low_prefixes(self, CountedBase* base, bint inside, bint by_bytes) noexcept nogil
     cdef uint32_t* full_prefix(
         self, CountedBase* base, int32_t most, bint inside, bint by_bytes
     ) noexcept nogil

@@ -280,6 +280,9 @@ cdef class FamilyTable(Walker):
         cdef int32_t lex, previous = CODE_UNKNOWN, least = self.distance(family.rest)
         cdef Closure* closure
         base.measured = True
+        if family.base == family.counter:
+            # Nothing but the repetition: it can end wherever it stands, and go on as long as it may.
+            return True
         for i in range(base.tokens.size()):
             lex = base.tokens[i].lex
             # Nearly all tokens in a row lead to the same state.
@@ -346,8 +349,11 @@ cdef class FamilyTable(Walker):
         cdef int32_t j, k, where
         if masks[0][most] != NULL:
             return masks[0][most]
-        if most == base.max_count or n_longer(order, most) > CLEAR_LIMIT:
+        if most == base.max_count:
             return self.full_prefix(base, most, inside, by_bytes)
+        if n_longer(order, most) > CLEAR_LIMIT:
+            self.low_prefixes(base, inside, by_bytes)
+            return masks[0][most]
         bits = self.new_bits()
         memcpy(
             bits, self.prefix_bits(base, base.max_count, inside, by_bytes), self.n_words * sizeof(uint32_t)
@@ -366,6 +372,46 @@ cdef class FamilyTable(Walker):
         masks[0][most] = bits
         sizes[0][most] = count
         return bits
+
+    cdef void low_prefixes(self, CountedBase* base, bint inside, bint by_bytes) noexcept nogil:
+        """All prefixes up to the least count that few tokens exceed, in one pass: a string that is near its
+        bound needs them one after another."""
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef LengthOrder* order = &self.vocabulary.by_length if by_bytes else &self.vocabulary.by_leads
+        cdef vector[uint32_t*]* masks = &base.inside_up_to if inside else &base.up_to
+        cdef vector[int64_t]* sizes = &base.n_inside_up_to if inside else &base.n_up_to
+        cdef vector[uint32_t*] bits
+        cdef vector[int64_t] counts
+        cdef size_t i
+        cdef int32_t j, k, last = 0
+        cdef Range taken
+        while last < base.max_count and n_longer(order, last) > CLEAR_LIMIT:
+            last += 1
+        for k in range(last + 1):
+            bits.push_back(self.new_bits())
+            counts.push_back(0)
+        for i in range(base.tokens.size()):
+            k = base.tokens[i].count
+            if k <= last and not (inside and base.tokens[i].after):
+                bits[k][base.tokens[i].token >> 5] |= <uint32_t>1 << (base.tokens[i].token & 31)
+                counts[k] += 1
+        for i in range(base.ranges.size()):
+            taken = base.ranges[i]
+            for j in range(taken.low, taken.high):
+                k = taken.more + (trie.lengths[j] if by_bytes else trie.leads[j])
+                if k <= last:
+                    bits[k][trie.ids[j] >> 5] |= <uint32_t>1 << (trie.ids[j] & 31)
+                    counts[k] += 1
+        for k in range(1, last + 1):
+            counts[k] += counts[k - 1]
+            for j in range(self.n_words):
+                bits[k][j] |= bits[k - 1][j]
+        for k in range(last + 1):
+            if masks[0][k] == NULL:
+                masks[0][k] = bits[k]
+                sizes[0][k] = counts[k]
+            else:
+                free(bits[k])
 
     cdef uint32_t* full_prefix(
         self, CountedBase* base, int32_t most, bint inside, bint by_bytes

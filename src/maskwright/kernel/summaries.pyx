@@ -166,7 +166,7 @@ cdef class SummaryTable(FamilyTable):
             for i in range(base.ends.size()):
                 if family.low <= base.ends[i].count <= most:
                     selection.more.push_back(base.ends[i].token)
-        if sure >= base.max_count and not again:
+        if sure >= most and not again:
             return selection
         # Sorted by count: first those beyond `most`, then the ones in question, then those that are sure.
         last = base.tokens.size() if again or sure < 0 else <size_t>base.n_above[sure]
