@@ -48,6 +48,9 @@ class Maskwright(Engine):
                 schema,
                 strict_mode="strict" in self.variant,
                 any_order=options.any_order,
+                # What is judged by verdicts and not by time is judged in every spelling of JSON.
+                any_spelling=options.any_order,
+                integer_spelling="json" if options.any_order else "plain",
                 format_assertion=options.format_assertion,
                 **registry,
             )
