@@ -65,6 +65,7 @@ def test_a_wrong_argument_makes_a_call_invalid() -> None:
 def test_medians_are_over_the_repetitions_and_missing_where_refused() -> None:
     passes = [PassResult(compile_ns=time, walks=[Walk(True, True, [1], [1])]) for time in (3, 90, 5)]
     assert median(Outcome(passes), lambda one: one.compile_ns) == 5
+    assert median(Outcome(passes, passes[1:2]), lambda one: one.compile_ns, first=True) == 90
     refused = Outcome(passes, refused="first line\nunimplemented: x")
     assert median(refused, lambda one: one.compile_ns) is None
     assert refusals({("case", "a"): Outcome(passes), ("case", "b"): refused}) == ["b, case: unimplemented: x"]

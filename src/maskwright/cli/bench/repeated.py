@@ -3,6 +3,8 @@
 A repetition changes something harmless in the schema, so that neither a cache of compiled grammars nor
 shared tables make it a repeat. All engines live in one worker and take turns repetition by
 repetition, in rotating order, each trial under a time limit. Medians over the repetitions are reported.
+What similar schemas share is made by the first of them, so several processes are started, and the
+first schemas' figures can be told apart.
 
 Repeating one and the same schema was rejected: from the second time on it measures a cache.
 """
@@ -10,7 +12,7 @@ Repeating one and the same schema was rejected: from the second time on it measu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -43,10 +45,12 @@ class Outcome:
 
     Attributes:
         passes: Cold requests, one for each repetition that was measured.
+        firsts: Those of them that were the first of the case in their process.
         refused: Why there are no figures: the engine's own message, or what went wrong; else None.
     """
 
-    passes: list[PassResult]
+    passes: list[PassResult] = field(default_factory=list)
+    firsts: list[PassResult] = field(default_factory=list)
     refused: str | None = None
 
 
@@ -56,6 +60,7 @@ def measure(
     *,
     vocabulary: str,
     repetitions: int,
+    rounds: int,
     clock: str,
     limit_s: float,
 ) -> dict[tuple[str, str], Outcome]:
@@ -65,28 +70,31 @@ def measure(
         cases: Makers by name; module-level functions, for they are sent to the worker.
         specs: The engines.
         vocabulary: Name of the vocabulary.
-        repetitions: Number of schemas per case.
+        repetitions: Number of schemas per case and process.
+        rounds: Number of processes.
         clock: One of `CLOCKS`.
         limit_s: Seconds that one trial may take.
     """
     assert clock in CLOCKS
     make = partial(make_handler, cases, specs, vocabulary, clock)
-    outcomes = {(case, spec): Outcome([]) for case in cases for spec in specs}
-    for trial, answer in run_jobs(_trials(cases, specs, repetitions), make, limit_s=limit_s):
-        outcome = outcomes[trial.case, trial.engine]
-        if isinstance(answer, Failure):
-            outcome.refused = f"{answer.kind} after {answer.seconds:.0f} s {answer.message}".strip()
-        elif answer.refused is not None:
-            outcome.refused = answer.refused
-        elif not all(walk.accepted for walk in answer.walks):
-            outcome.refused = "a valid instance is not accepted"
-        else:
-            outcome.passes.append(answer)
+    outcomes = {(case, spec): Outcome() for case in cases for spec in specs}
+    for turn in range(rounds):
+        for trial, answer in run_jobs(_trials(cases, specs, repetitions, turn), make, limit_s=limit_s):
+            outcome = outcomes[trial.case, trial.engine]
+            if isinstance(answer, Failure):
+                outcome.refused = f"{answer.kind} after {answer.seconds:.0f} s {answer.message}".strip()
+            elif answer.refused is not None:
+                outcome.refused = answer.refused
+            elif not all(walk.accepted for walk in answer.walks):
+                outcome.refused = "a valid instance is not accepted"
+            else:
+                outcome.passes.append(answer)
+                if trial.repetition == 0:
+                    outcome.firsts.append(answer)
     return outcomes
 
 
-def _trials(cases: Mapping[str, Maker], specs: Sequence[str], repetitions: int) -> Iterator[Trial]:
-    turn = 0
+def _trials(cases: Mapping[str, Maker], specs: Sequence[str], repetitions: int, turn: int) -> Iterator[Trial]:
     for repetition in range(repetitions):
         for case in cases:
             order = [*specs[turn % len(specs) :], *specs[: turn % len(specs)]]
@@ -133,14 +141,21 @@ def with_ratios(values: Sequence[float | None]) -> list[str]:
     """A row: the values, and the values but the first divided by it."""
     base = values[0]
     ratios = [value / base if value is not None and base else None for value in values[1:]]
-    return [*map(number, values), *(f"{ratio:.2f}" if ratio is not None else "-" for ratio in ratios)]
+    return [*map(number, values), *map(_ratio, ratios)]
 
 
-def median(outcome: Outcome, figure: Callable[[PassResult], float]) -> float | None:
-    """The median of a figure over the repetitions; None when there are none."""
-    if outcome.refused is not None or not outcome.passes:
+def _ratio(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.4f}"
+
+
+def median(outcome: Outcome, figure: Callable[[PassResult], float], *, first: bool = False) -> float | None:
+    """The median of a figure over the repetitions, or the first ones alone; None when there are none."""
+    passes = outcome.firsts if first else outcome.passes
+    if outcome.refused is not None or not passes:
         return None
-    return float(np.median([figure(one) for one in outcome.passes]))
+    return float(np.median([figure(one) for one in passes]))
 
 
 def refusals(outcomes: Mapping[tuple[str, str], Outcome]) -> list[str]:

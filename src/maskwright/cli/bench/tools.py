@@ -31,7 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engines", default="maskwright,llguidance,xgrammar")
     parser.add_argument("--tools", type=int, default=128, help="number of tools (default 128)")
     parser.add_argument("--calls", type=int, default=20, help="number of calls walked (default 20)")
-    parser.add_argument("--repetitions", type=int, default=7, help="sets of tools (default 7)")
+    parser.add_argument("--repetitions", type=int, default=7, help="sets of tools for a process (default 7)")
+    parser.add_argument("--rounds", type=int, default=1, help="fresh processes (default 1)")
     parser.add_argument("--clock", choices=tuple(CLOCKS), default="wall", help="what is measured")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one set and engine")
 
@@ -51,6 +52,7 @@ def run(args: argparse.Namespace) -> str:
         specs,
         vocabulary=args.vocabulary,
         repetitions=args.repetitions,
+        rounds=args.rounds,
         clock=args.clock,
         limit_s=args.time_limit,
     )
@@ -100,7 +102,7 @@ def _render(
     return "\n".join(
         [
             f"{args.tools} tools in one `anyOf` ({kilobytes:.0f} KB), {args.calls} calls walked twice,",
-            f"mask + accept of each token. Medians over {args.repetitions} sets of tools,",
+            f"mask + accept of each token. Medians over {args.repetitions * args.rounds} sets of tools,",
             f"vocabulary {args.vocabulary}, {args.clock} time; {machine}.",
             "",
             markdown(["microseconds", *ratio_header(specs)], rows),
