@@ -173,8 +173,8 @@ def _render(
     machine = ", ".join(f"{key} {value}" for key, value in describe().items())
     return "\n".join(
         [
-            f"Medians over {args.repetitions} schemas of each case in each of {args.rounds} processes, new to",
-            "it: the bound grows by one (`format date-time` alone differs in its title only).",
+            f"Medians over {args.repetitions} schemas of each case in each of {args.rounds} processes, new",
+            "to it: the bound grows by one (`format date-time` alone differs in its title only).",
             f"Vocabulary {args.vocabulary}, {args.clock} time; {machine}.",
             f"*Next*: mean over the {_FOLLOWING} tokens after the first in the string. *First schema*: of",
             "the first schema of the case in its process, for which nothing was made by one like it.",
