@@ -119,8 +119,8 @@ class GrammarMatcher(MatcherCore):
             max_states: Automaton states that the search may visit.
 
         Returns:
-            The bytes (empty if the output is complete), or None if the search gave up or only tokens named by id
-            lead to the end.
+            The bytes (empty if the output is complete), or None if the search gave up or only tokens named
+            by id lead to the end.
 
         Raises:
             MatcherError: A stop token was accepted.
@@ -128,10 +128,10 @@ class GrammarMatcher(MatcherCore):
         return shortest_completion(self, max_states)
 
     def count_tokens_to_finish(self, max_states: int = 200_000) -> int | None:
-        """A number of text tokens that suffices to complete the output: those that spell a shortest completion.
+        """A number of text tokens that suffices to complete the output.
 
-        Another completion, longer in bytes, may take fewer. None if `find_shortest_completion` finds none or no
-        tokens spell it.
+        Those that spell a shortest completion; another one, longer in bytes, may take fewer. None if
+        `find_shortest_completion` finds none or no tokens spell it.
         """
         completion = self.find_shortest_completion(max_states)
         return None if completion is None else fewest_tokens(self, completion)

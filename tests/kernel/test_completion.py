@@ -30,9 +30,11 @@ def matcher_of(schema: object) -> maskwright.GrammarMatcher:
 def test_of_schemas(schema, n_bytes):
     matcher = matcher_of(schema)
     completion = matcher.find_shortest_completion()
-    assert completion is not None and len(completion) == n_bytes
+    assert completion is not None
+    assert len(completion) == n_bytes
     assert matcher.n_steps == 0
-    assert matcher.accept_string(completion) and matcher.is_completed()
+    assert matcher.accept_string(completion)
+    assert matcher.is_completed()
     assert matcher.find_shortest_completion() == b""
 
 

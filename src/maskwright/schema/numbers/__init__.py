@@ -214,8 +214,10 @@ def _language(constraints: _Constraints) -> NumberLexeme:
     multiple = constraints.multiple
     if constraints.whole_only and multiple == 1:
         multiple = None  # without a point every number is whole
-        if not constraints.not_multiples and not constraints.excluded:
-            bounds = (constraints.minimum, constraints.above, constraints.maximum, constraints.below)
+        bounds = (constraints.minimum, constraints.above, constraints.maximum, constraints.below)
+        if any(bound is not None for bound in bounds) and not (
+            constraints.not_multiples or constraints.excluded
+        ):
             found = whole_range(*bounds)
             return NumberLexeme(
                 found, None if found is EMPTY else _left_out(constraints, None, sizeless=False)

@@ -50,6 +50,9 @@ def _natural(low: int, high: int | None) -> list[Lexeme]:
         return []
     blocks: list[Lexeme] = []
     n_digits = len(str(low))
+    if high is None and low <= 1:
+        positive = concat(byte_range(0x31, 0x39), repeat(_DIGIT, 0, None))
+        return [positive] if low else [literal(b"0"), positive]
     if high is None:
         # All longer numbers at once.
         blocks.append(concat(byte_range(0x31, 0x39), repeat(_DIGIT, n_digits, None)))
