@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -169,7 +170,8 @@ def run_mlx(schemas: list[Any]) -> list[Any]:
 
 def run_vllm(python: str, n_requests: int) -> list[Any]:
     script = ROOT / "tests" / "engines" / "vllm_runs.py"
-    command = [python, str(script), vllm_here.model_folder(), "compact", str(n_requests)]
+    # Made absolute, as the child runs elsewhere; not resolved, as a link in an environment names the environment.
+    command = [os.path.abspath(python), str(script), vllm_here.model_folder(), "compact", str(n_requests)]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=900, cwd=tempfile.gettempdir(), check=False
     )

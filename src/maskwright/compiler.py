@@ -34,8 +34,9 @@ __all__ = ["CompiledGrammar", "GrammarCompiler"]
 CACHE_LIMIT_BYTES: Final = 512 << 20
 #: Memory of one grammar's automaton before it starts a new generation.
 AUTOMATON_LIMIT_BYTES: Final = 256 << 20
-#: Memory of lexemes and summaries before an engine is replaced.
+#: Memory of lexemes and summaries, and lexeme nodes, before an engine is replaced.
 ENGINE_LIMIT_BYTES: Final = 1 << 30
+ENGINE_LIMIT_NODES: Final = 4_000_000
 
 
 #: Vocabularies with fewer tokens are not warmed up: walking them takes no time.
@@ -104,6 +105,11 @@ class _Engine:
     def memory_size_bytes(self) -> int:
         return int(self.table.memory_size_bytes + self.masks.memory_size_bytes)
 
+    @property
+    def is_worn(self) -> bool:
+        """Whether grammars compiled from now on should get a new engine."""
+        return self.memory_size_bytes > ENGINE_LIMIT_BYTES or self.table.n_nodes > ENGINE_LIMIT_NODES
+
     def warm_up(self, compiler: GrammarCompiler) -> None:
         """Make the summaries that nearly every JSON Schema needs, once per vocabulary.
 
@@ -140,7 +146,7 @@ def _engine_for(info: TokenizerInfo) -> _Engine:
         engine = _engines.get(info.fingerprint)
         if engine is None:
             engine = _Engine(info)
-        elif engine.memory_size_bytes > ENGINE_LIMIT_BYTES:
+        elif engine.is_worn:
             engine = _Engine(info, engine.trie)
         _engines[info.fingerprint] = engine
         return engine
@@ -326,7 +332,7 @@ class GrammarCompiler:
             return sum(compiled.memory_size_bytes for compiled in self._cache.values())
 
     def _current_engine(self) -> _Engine:
-        if self._engine.memory_size_bytes > ENGINE_LIMIT_BYTES:
+        if self._engine.is_worn:
             self._engine = _engine_for(self.tokenizer_info)
             self._engine.warm_up(self)
         return self._engine

@@ -1,5 +1,5 @@
 # Data dictionary of compiled grammars. See compiled.pyx.
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from .automaton cimport Automaton
 from .lexemes cimport LexemeTable
@@ -21,6 +21,11 @@ cdef class CompiledCore:
     cdef int32_t seen_rows
     cdef int32_t seen_words
 
+    cdef int64_t nodes_left             # lexeme nodes that this grammar may still make
+    cdef size_t nodes_at_entry
+
+    cdef void enter(self) noexcept nogil
+    cdef void leave(self) noexcept nogil
     cdef int resolve(self, Automaton automaton, int error, int32_t pending) except -1
     cdef tuple _checked_layout(self, Py_buffer* view)
     cdef int32_t* row(self, bitmask, int32_t index, int32_t* n_words) except NULL

@@ -8,6 +8,7 @@ from .masks import MaskBuilder
 from .network import Network
 from .trie import TokenTrie
 
+MAX_GRAMMAR_NODES: int
 MAX_PRUNED_RULES: int
 
 class CompiledCore:

@@ -17,6 +17,9 @@ from cpython.buffer cimport (
 from ..errors import BitmaskError, GrammarError, LimitExceeded
 from .nodes cimport CODE_EXPAND, CODE_FULL
 
+# Lexeme nodes that one grammar may make. The table is shared, so a pattern whose states explode must not be
+# able to fill it for the others.
+MAX_GRAMMAR_NODES = 1_000_000
 # Rules of a grammar that are expanded at once for a vocabulary that lacks bytes.
 MAX_PRUNED_RULES = 20_000
 
@@ -55,10 +58,22 @@ cdef class CompiledCore:
         self.automaton = Automaton(self.network, max_bytes)
         self.lower = lower
         self.max_bytes = max_bytes
+        self.nodes_left = MAX_GRAMMAR_NODES
         self.check_live = not vocabulary.byte_complete
         self.expand(self.network.root)
         if not vocabulary.spells_utf8:
             self._prune()
+
+    cdef void enter(self) noexcept nogil:
+        """Take the table's lock for a slow step on this grammar's account."""
+        self.table.lock.lock()
+        self.nodes_at_entry = self.table.nodes.size()
+        self.table.max_nodes = <int32_t>(self.nodes_at_entry + self.nodes_left)
+
+    cdef void leave(self) noexcept nogil:
+        """Charge what the step has made, and give the lock back."""
+        self.nodes_left -= <int64_t>(self.table.nodes.size() - self.nodes_at_entry)
+        self.table.lock.unlock()
 
     def _prune(self) -> None:
         """Cut what this vocabulary cannot spell out of the network, which takes all of its rules."""
@@ -85,12 +100,12 @@ cdef class CompiledCore:
             return
         n_nodes, fragment = self.lower(self.network.rules[rule_id])
         with nogil:
-            self.table.lock.lock()
+            self.enter()
         try:
             if not self.network.is_expanded(rule_id):
                 self.network.install(rule_id, n_nodes, fragment)
         finally:
-            self.table.lock.unlock()
+            self.leave()
 
     def renew(self, Automaton old) -> None:
         """Start a new generation, unless another matcher already did."""
@@ -112,7 +127,7 @@ cdef class CompiledCore:
         raise LimitExceeded(
             "this grammar needs too many states here",
             resource="lexeme or automaton states",
-            limit=self.table.max_nodes,
+            limit=MAX_GRAMMAR_NODES,
             hint="simplify it: deep ambiguity and large counted choices under look-ahead multiply states",
         )
 

@@ -71,9 +71,9 @@ cdef class Search:
     cdef int64_t lexeme_cost(self, int32_t lexeme):
         cdef int32_t found
         with nogil:
-            self.matcher.core.table.lock.lock()
+            self.matcher.core.enter()
             found = self.matcher.core.masks.summaries.distance(lexeme)
-            self.matcher.core.table.lock.unlock()
+            self.matcher.core.leave()
         # A search that gave up proves nothing, not even that the lexeme is long.
         return found if found != UNBOUNDED else 0
 

@@ -61,11 +61,11 @@ cdef class MatcherCore:
         cdef Automaton automaton = self.automaton
         while True:
             with nogil:
-                self.core.table.lock.lock()
+                self.core.enter()
                 state = automaton.start_state()
                 error = automaton.error
                 pending = automaton.pending_rule
-                self.core.table.lock.unlock()
+                self.core.leave()
             if state == automaton.dead:
                 raise GrammarError(
                     "no output can be legal",
@@ -95,11 +95,11 @@ cdef class MatcherCore:
         target = MW_TARGET(state, byte)
         while target == NULL:
             with nogil:
-                self.core.table.lock.lock()
+                self.core.enter()
                 target = automaton.step(state, byte)
                 error = automaton.error
                 pending = automaton.pending_rule
-                self.core.table.lock.unlock()
+                self.core.leave()
             if target == NULL:
                 self.core.resolve(automaton, error, pending)
         return target
@@ -133,11 +133,11 @@ cdef class MatcherCore:
             as_text = after
             while True:
                 with nogil:
-                    self.core.table.lock.lock()
+                    self.core.enter()
                     after = automaton.step_token(state, token, as_text)
                     error = automaton.error
                     pending = automaton.pending_rule
-                    self.core.table.lock.unlock()
+                    self.core.leave()
                 if after != NULL:
                     break
                 self.core.resolve(automaton, error, pending)
@@ -155,11 +155,11 @@ cdef class MatcherCore:
             return state
         while True:
             with nogil:
-                self.core.table.lock.lock()
+                self.core.enter()
                 live = self.core.masks.token_live(automaton, state)
                 error = automaton.error
                 pending = automaton.pending_rule
-                self.core.table.lock.unlock()
+                self.core.leave()
             if live >= 0:
                 return state if live else automaton.dead
             self.core.resolve(automaton, error, pending)
@@ -171,11 +171,11 @@ cdef class MatcherCore:
         cdef Automaton automaton = self.automaton
         while mask == NULL:
             with nogil:
-                self.core.table.lock.lock()
+                self.core.enter()
                 mask = self.core.masks.mask_of(automaton, state)
                 error = automaton.error
                 pending = automaton.pending_rule
-                self.core.table.lock.unlock()
+                self.core.leave()
             if mask == NULL:
                 self.core.resolve(automaton, error, pending)
         return mask
