@@ -170,7 +170,7 @@ def run_mlx(schemas: list[Any]) -> list[Any]:
 
 def run_vllm(python: str, n_requests: int) -> list[Any]:
     script = ROOT / "tests" / "engines" / "vllm_runs.py"
-    # Made absolute, as the child runs elsewhere; not resolved, as a link in an environment names the environment.
+    # Absolute, as the child runs elsewhere; not resolved, as a link in an environment names it.
     command = [os.path.abspath(python), str(script), vllm_here.model_folder(), "compact", str(n_requests)]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=900, cwd=tempfile.gettempdir(), check=False
