@@ -46,6 +46,7 @@ def _literal(char: str) -> Chars:
     return Chars(((ord(char), ord(char)),))
 
 
+@lru_cache(maxsize=256)  # schemas are looked over before they are compiled: two readings, one parse
 def parse_ecma(pattern: str, flags: frozenset[str] = frozenset()) -> Node:
     """The tree of a pattern.
 

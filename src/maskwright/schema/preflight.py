@@ -328,7 +328,7 @@ def _check_pattern(found: Findings, pattern: str, path: Path, keyword: str) -> N
 def pattern_problem(pattern: str) -> RegexError | None:
     """Why a pattern cannot be used, if it cannot."""
     try:
-        parse_ecma(pattern)
+        parse_ecma(pattern, frozenset())
     except RegexError as error:
         return error
     return None
