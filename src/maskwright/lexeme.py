@@ -30,6 +30,7 @@ __all__ = [
     "complement",
     "concat",
     "difference",
+    "either",
     "intersection",
     "literal",
     "literals",
@@ -136,6 +137,20 @@ def union(*parts: Lexeme) -> Lexeme:
     if len(kept) < 2:
         return kept[0] if kept else EMPTY
     return Lexeme(Op.UNION, tuple(kept))
+
+
+def either(parts: Iterable[Lexeme]) -> Lexeme:
+    """Any of the parts, with all their texts as one set of literals."""
+    fixed: set[bytes] = set()
+    rest: list[Lexeme] = []
+    for part in parts:
+        if part.op is Op.LITERAL:
+            fixed.add(part.args[0])
+        elif part.op is Op.LITERALS:
+            fixed.update(part.args)
+        else:
+            rest.append(part)
+    return union(literals(fixed), *rest)
 
 
 def intersection(*parts: Lexeme) -> Lexeme:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from maskwright.lexeme import EMPTY, Op
 from maskwright.regex import UTF8, charset
 from maskwright.regex.automata import Automaton, partition
-from tests.regex.oracle import accepts
+from tests.lexeme_oracle import accepts
 
 _KINDS = partition([((0x61, 0x61),), ((0x61, 0x62),)])
 

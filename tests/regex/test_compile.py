@@ -12,7 +12,7 @@ import pytest
 
 from maskwright.errors import RegexError
 from maskwright.regex import JSON_ANY_SPELLING, JSON_CANONICAL, UTF8, check_ecma, compile_regex
-from tests.regex.oracle import accepts
+from tests.lexeme_oracle import accepts
 
 
 def test_results_are_remembered() -> None:

@@ -7,7 +7,7 @@ import pytest
 from maskwright.errors import LimitExceeded, RegexError
 from maskwright.regex import check_ecma, compile_regex
 from maskwright.regex.ecma import parse_ecma
-from tests.regex.oracle import accepts
+from tests.lexeme_oracle import accepts
 
 #: pattern, texts in which it is found, texts in which it is not
 SEARCHES = [

@@ -21,7 +21,7 @@ from maskwright.regex import (
     string_of_length,
 )
 from maskwright.regex.classes import property_set
-from tests.regex.oracle import accepts, nodes
+from tests.lexeme_oracle import accepts, nodes
 
 ENCODINGS = [UTF8, JSON_CANONICAL, JSON_ANY_SPELLING]
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)

@@ -11,7 +11,7 @@ from maskwright.lexeme import EMPTY, EPSILON, Lexeme, Op
 from maskwright.regex import JSON_CANONICAL, UTF8, Encoding, compile_regex
 from maskwright.regex.ecma import parse_ecma
 from maskwright.regex.look import NeedsAutomaton, compile_look
-from tests.regex.oracle import accepts, has_op, nodes
+from tests.lexeme_oracle import accepts, has_op, nodes
 from tests.regex.patterns import EXAMPLES, expected, patterns, texts
 
 

@@ -10,7 +10,7 @@ from maskwright.lexeme import Op
 from maskwright.regex import JSON_ANY_SPELLING, UTF8, compile_regex
 from maskwright.regex.ecma import parse_ecma
 from maskwright.regex.look_automaton import compile_automaton
-from tests.regex.oracle import accepts
+from tests.lexeme_oracle import accepts
 from tests.regex.patterns import EXAMPLES, expected, patterns, texts
 
 

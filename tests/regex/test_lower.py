@@ -11,7 +11,7 @@ from maskwright.lexeme import Op
 from maskwright.regex import JSON_ANY_SPELLING, JSON_CANONICAL, UTF8, Encoding
 from maskwright.regex.ecma import parse_ecma
 from maskwright.regex.lower import fixed_text, lower
-from tests.regex.oracle import accepts
+from tests.lexeme_oracle import accepts
 from tests.regex.patterns import EXAMPLES, expected, patterns, texts
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from maskwright.errors import RegexError
 from maskwright.regex import UTF8, compile_regex
-from tests.regex.oracle import accepts
+from tests.lexeme_oracle import accepts
 
 #: pattern, texts that it matches, texts that it does not; separated by blanks
 WHOLE = [

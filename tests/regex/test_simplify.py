@@ -14,7 +14,7 @@ from maskwright.regex.look_automaton import compile_automaton
 from maskwright.regex.lower import lower
 from maskwright.regex.simplify import at_edge, prefixes_tested, simplified
 from maskwright.regex.tree import Concat
-from tests.regex.oracle import accepts
+from tests.lexeme_oracle import accepts
 from tests.regex.patterns import EXAMPLES, expected, patterns, texts
 
 

@@ -20,7 +20,7 @@ from maskwright.regex.tree import (
     repetition,
     sequence,
 )
-from tests.regex.oracle import accepts
+from tests.lexeme_oracle import accepts
 
 A, B = Chars(((97, 97),)), Chars(((98, 98),))
 _COUNTS = st.tuples(st.integers(0, 3), st.one_of(st.none(), st.integers(0, 3))).filter(

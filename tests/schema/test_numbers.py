@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from maskwright.errors import LimitExceeded
 from maskwright.lexeme import EMPTY, Lexeme, Op
 from maskwright.schema.numbers import Exact, number_language, number_lexeme
-
-from .oracle import accepts, is_empty
+from tests.lexeme_oracle import accepts, is_empty
 
 JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 FEW = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])

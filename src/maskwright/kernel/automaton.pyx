@@ -409,36 +409,22 @@ cdef class Automaton:
         cdef Visit at
         cdef size_t i
         cdef uint64_t key
+        at.node = node
+        at.ret = ret
+        at.reg = reg
         if self.visited.size() < SCAN_LIMIT:
-            for i in range(self.visited.size()):
-                if (
-                    self.visited[i].node == node
-                    and self.visited[i].ret == ret
-                    and self.visited[i].reg == reg
-                ):
-                    return
+            if has_visit(self.visited, at):
+                return
         else:
             # Only a fingerprint is kept: three int32 do not fit one word without loss, so positions
             # that collide are told apart by an exact scan.
             if self.visited.size() == SCAN_LIMIT and self.visited_keys.empty():
                 for i in range(SCAN_LIMIT):
                     self.visited_keys.insert(visit_key(self.visited[i]))
-            at.node = node
-            at.ret = ret
-            at.reg = reg
             key = visit_key(at)
-            if self.visited_keys.find(key) != self.visited_keys.end():
-                for i in range(self.visited.size()):
-                    if (
-                        self.visited[i].node == node
-                        and self.visited[i].ret == ret
-                        and self.visited[i].reg == reg
-                    ):
-                        return
+            if self.visited_keys.find(key) != self.visited_keys.end() and has_visit(self.visited, at):
+                return
             self.visited_keys.insert(key)
-        at.node = node
-        at.ret = ret
-        at.reg = reg
         self.visited.push_back(at)
         self.work.push_back(at)
 
@@ -557,6 +543,15 @@ cdef class Automaton:
                 while self.slots[slot] != NULL:
                     slot = (slot + 1) & mask
                 self.slots[slot] = state
+
+
+cdef inline bint has_visit(const vector[Visit]& visited, const Visit& at) noexcept nogil:
+    """Whether a position is among these."""
+    cdef size_t i
+    for i in range(visited.size()):
+        if visited[i].node == at.node and visited[i].ret == at.ret and visited[i].reg == at.reg:
+            return True
+    return False
 
 
 cdef inline uint64_t visit_key(const Visit& at) noexcept nogil:

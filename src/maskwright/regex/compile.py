@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Final
 
 from ..errors import LimitExceeded, RegexError
-from ..lexeme import Lexeme
+from ..lexeme import Lexeme, either
 from .charset import ALL
 from .ecma import parse_ecma
-from .encoding import UTF8, Encoding, either
+from .encoding import UTF8, Encoding
 from .look import NeedsAutomaton, compile_look
 from .look_automaton import compile_automaton
 from .lower import lower

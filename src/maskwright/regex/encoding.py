@@ -46,7 +46,6 @@ __all__ = [
     "JSON_STRING_CANONICAL",
     "UTF8",
     "Encoding",
-    "either",
     "joined",
     "json_string",
     "string_of_length",
@@ -188,20 +187,6 @@ def joined(parts: Sequence[Lexeme]) -> Lexeme:
             else:
                 flat.append(one)
     return concat(*flat)
-
-
-def either(parts: Sequence[Lexeme]) -> Lexeme:
-    """Union in which all literals are one set."""
-    fixed: set[bytes] = set()
-    rest: list[Lexeme] = []
-    for part in parts:
-        if part.op is Op.LITERAL:
-            fixed.add(part.args[0])
-        elif part.op is Op.LITERALS:
-            fixed.update(part.args)
-        else:
-            rest.append(part)
-    return union(literals(fixed), *rest)
 
 
 def _reachable(table: list[list[tuple[int, int, int]]], accepting: frozenset[int]) -> Lexeme:

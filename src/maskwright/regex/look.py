@@ -27,11 +27,12 @@ from ..lexeme import (
     Op,
     any_byte,
     complement,
+    either,
     intersection,
     plus,
 )
 from .charset import ALL, Ranges, intersect, invert, subtract, unite
-from .encoding import Encoding, either, joined
+from .encoding import Encoding, joined
 from .lower import lower
 from .simplify import at_edge
 from .tree import ANY, Chars, Concat, Look, Node, Repeat, Union, repetition, sequence

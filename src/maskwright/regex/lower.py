@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from ..lexeme import Lexeme, complement, intersection, repeat
+from ..lexeme import Lexeme, complement, either, intersection, repeat
 from .charset import ALL
-from .encoding import Encoding, either, joined
+from .encoding import Encoding, joined
 from .tree import And, Chars, Concat, Node, Not, Repeat, Union
 
 __all__ = ["fixed_text", "lower"]

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..errors import LimitExceeded
-from ..lexeme import EMPTY, Lexeme, intersection, literals, union
+from ..lexeme import EMPTY, Lexeme, either, intersection, literals, union
 from ..regex.encoding import JSON_STRING
 from ..rules import Alt, Call, Expr, Lex, Never, Rule
 from .arrays import array_expr
@@ -318,7 +318,7 @@ class Builder:
         if texts:
             scalars.append(self.layout.string_literals(texts))
         if scalars:
-            found.append(Lex(_joined(scalars)))
+            found.append(Lex(either(scalars)))
         return found
 
     def _array(self, branch: Branch, depth: int) -> list[Expr]:
@@ -420,19 +420,6 @@ _COMBINATORS: Final = frozenset(
 def _says_nothing(schema: Any, positive: bool) -> bool:
     """Whether every value meets an obligation plainly."""
     return schema is True or schema == {} if positive else schema is False
-
-
-def _joined(scalars: list[Lexeme]) -> Lexeme:
-    texts: list[bytes] = []
-    others: list[Lexeme] = []
-    for lexeme in scalars:
-        if lexeme.op is lexeme.op.LITERAL:
-            texts.append(lexeme.args[0])
-        elif lexeme.op is lexeme.op.LITERALS:
-            texts.extend(lexeme.args)
-        else:
-            others.append(lexeme)
-    return union(literals(texts), *others)
 
 
 def _name_of(obligations: Obligations) -> str:

@@ -45,8 +45,8 @@ def object_expr(builder: Builder, shape: ObjectShape, depth: int) -> Expr:
     return _Declared(builder, shape, opened, depth).expr(nonempty=shape.low > 0)
 
 
-class _Declared:
-    """Members in declared order, any number of them."""
+class _InOrder:
+    """What both ways to write members in declared order go by."""
 
     def __init__(self, builder: Builder, shape: ObjectShape, opened: OpenMembers, depth: int) -> None:
         self._builder = builder
@@ -57,6 +57,10 @@ class _Declared:
         self._inner = builder.layout.below(depth)
         self._separator = builder.layout.separator(depth)
         self._close = builder.layout.closing(b"}", depth)
+
+
+class _Declared(_InOrder):
+    """Members in declared order, any number of them."""
 
     def expr(self, *, nonempty: bool) -> Expr:
         """The whole object."""
@@ -112,18 +116,11 @@ def _chain(member: tuple[Expr, ...], after: Expr) -> Expr:
     return Seq((*member, after))
 
 
-class _Counted:
+class _Counted(_InOrder):
     """Members in declared order, with their number bounded: lazy rules per (candidate, number)."""
 
     def __init__(self, builder: Builder, shape: ObjectShape, opened: OpenMembers, depth: int) -> None:
-        self._builder = builder
-        self._layout = builder.layout
-        self._shape = shape
-        self._opened = opened
-        self._depth = depth
-        self._inner = builder.layout.below(depth)
-        self._separator = builder.layout.separator(depth)
-        self._close = builder.layout.closing(b"}", depth)
+        super().__init__(builder, shape, opened, depth)
         self._needed = [0] * (len(shape.members) + 1)
         self._needed[-1] = opened.n_needed
         for index in range(len(shape.members) - 1, -1, -1):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -155,15 +155,22 @@ def _short(counts: Counter[str]) -> str:
 
 
 def _misses(outcomes: Sequence[CaseOutcome], spec: str) -> str:
+    return "\n\n".join(_exceptions(outcomes, spec, lambda o: f"{o.draft}/{o.file}: {o.case}", ": "))
+
+
+def _exceptions(
+    outcomes: Sequence[CaseOutcome], spec: str, place: Callable[[CaseOutcome], str], before_test: str
+) -> list[str]:
+    """What is wrong or failed, and what is refused."""
     wrong = [
-        f"- {o.draft}/{o.file}: {o.case}: {test}: **{kind}**"
+        f"- {place(o)}{before_test}{test}: **{kind}**"
         for o in outcomes
         for test, kind in zip(o.tests, o.kinds(), strict=True)
         if kind in ("false accept", "false reject")
     ]
-    wrong += [f"- {o.draft}/{o.file}: {o.case}: **{o.failure}** {o.message}" for o in outcomes if o.failure]
-    refused = [(f"{o.draft}/{o.file}: {o.case}", o.refused) for o in outcomes if _is_refused(o)]
-    return "\n\n".join([_listed(f"Wrong or failed, {spec}", wrong), _reasons(refused, f"Refused, {spec}")])
+    wrong += [f"- {place(o)}: **{o.failure}** {o.message}" for o in outcomes if o.failure]
+    refused = [(place(o), o.refused) for o in outcomes if _is_refused(o)]
+    return [_listed(f"Wrong or failed, {spec}", wrong), _reasons(refused, f"Refused, {spec}")]
 
 
 def _is_refused(outcome: CaseOutcome) -> bool:
@@ -210,18 +217,9 @@ def _maskbench_sections(outcomes: Sequence[CaseOutcome], specs: Sequence[str]) -
             [spec, *(str(schemas[kind]) for kind in kinds), *(str(instances[kind]) for kind in KINDS)]
         )
     first = [outcome for outcome in outcomes if outcome.engine == specs[0]]
-    wrong = [
-        f"- {o.case}, {test}: **{kind}**"
-        for o in first
-        for test, kind in zip(o.tests, o.kinds(), strict=True)
-        if kind in ("false accept", "false reject")
-    ]
-    wrong += [f"- {o.case}: **{o.failure}** {o.message}" for o in first if o.failure]
-    refused = [(o.case, o.refused) for o in first if _is_refused(o)]
     return [
         "## MaskBench",
         f"{len(first)} schemas. The first columns up to *error* count schemas, the rest instances.",
         markdown(["engine", *kinds, *KINDS], rows),
-        _listed(f"Wrong or failed, {specs[0]}", wrong),
-        _reasons(refused, f"Refused, {specs[0]}"),
+        *_exceptions(first, specs[0], lambda o: o.case, ", "),
     ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..vocabularies import BenchVocabulary
 
-__all__ = ["Batch", "Engine", "EngineMissing", "Refused", "SchemaOptions", "Stepper"]
+__all__ = ["Batch", "Engine", "EngineMissing", "Refused", "SchemaOptions", "Stepper", "xgrammar_batch"]
 
 
 class EngineMissing(RuntimeError):
@@ -161,3 +162,12 @@ class Engine(ABC):
         words = np.empty((rows, vocabulary.n_words), dtype=np.int32)
         words[:] = 0  # touches the pages, which is nobody's time to first mask
         return words
+
+
+def xgrammar_batch(matchers: Sequence[Any], filler: Any, words: NDArray[np.int32]) -> Batch:
+    """A batch of an engine with XGrammar's names: `matchers` and a `BatchGrammarMatcher`, with a row each."""
+    steppers = [
+        Stepper(partial(matcher.fill_next_token_bitmask, words, row), matcher.accept_token, words[row])
+        for row, matcher in enumerate(matchers)
+    ]
+    return steppers, partial(filler.batch_fill_next_token_bitmask, matchers, words)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import maskwright
 
 from ..vocabularies import BenchVocabulary
-from .base import Batch, Engine, Refused, SchemaOptions, Stepper
+from .base import Batch, Engine, Refused, SchemaOptions, Stepper, xgrammar_batch
 
 __all__ = ["make"]
 
@@ -77,14 +77,9 @@ class Maskwright(Engine):
         return int(self._compiler._engine.memory_size_bytes)
 
     def batch(self, compiled: Sequence[Any], threads: int) -> Batch | None:
-        batch = maskwright.BatchGrammarMatcher(max_threads=threads)
-        words = self.new_words(self._vocabulary, len(compiled))
         matchers = [maskwright.GrammarMatcher(one) for one in compiled]
-        steppers = [
-            Stepper(partial(m.fill_next_token_bitmask, words, i), m.accept_token, words[i])
-            for i, m in enumerate(matchers)
-        ]
-        return steppers, partial(batch.batch_fill_next_token_bitmask, matchers, words)
+        filler = maskwright.BatchGrammarMatcher(max_threads=threads)
+        return xgrammar_batch(matchers, filler, self.new_words(self._vocabulary, len(compiled)))
 
 
 def _registry(remotes: Mapping[str, Any], dialect: str) -> Any:

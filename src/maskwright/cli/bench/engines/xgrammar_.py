@@ -17,7 +17,7 @@ import xgrammar  # type: ignore[import-not-found,import-untyped,unused-ignore]
 from numpy.typing import NDArray
 
 from ..vocabularies import BenchVocabulary
-from .base import Batch, Engine, Refused, SchemaOptions, Stepper
+from .base import Batch, Engine, Refused, SchemaOptions, Stepper, xgrammar_batch
 
 __all__ = ["make"]
 
@@ -64,14 +64,9 @@ class Xgrammar(Engine):
         return int(compiled.memory_size_bytes)
 
     def batch(self, compiled: Sequence[Any], threads: int) -> Batch | None:
-        batch = xgrammar.BatchGrammarMatcher(max_threads=threads)
-        words = self.new_words(self._vocabulary, len(compiled))
         matchers = [xgrammar.GrammarMatcher(one) for one in compiled]
-        steppers = [
-            Stepper(partial(m.fill_next_token_bitmask, words, i), m.accept_token, words[i])
-            for i, m in enumerate(matchers)
-        ]
-        return steppers, partial(batch.batch_fill_next_token_bitmask, matchers, words)
+        filler = xgrammar.BatchGrammarMatcher(max_threads=threads)
+        return xgrammar_batch(matchers, filler, self.new_words(self._vocabulary, len(compiled)))
 
 
 def make(variant: str) -> Engine:

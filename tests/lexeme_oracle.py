@@ -104,3 +104,20 @@ def nodes(lexeme: Lexeme) -> list[Lexeme]:
 def has_op(lexeme: Lexeme, op: Op) -> bool:
     """Whether an operation occurs anywhere in the description."""
     return any(one.op is op for one in nodes(lexeme))
+
+
+def is_empty(lexeme: Lexeme) -> bool:
+    """Whether an explicit automaton (or list of texts) accepts nothing."""
+    if lexeme.op is Op.EMPTY:
+        return True
+    if lexeme.op is not Op.AUTOMATON:
+        return False
+    rows, accepting = lexeme.args
+    seen, queue = {0}, [0]
+    for state in queue:
+        if accepting[state]:
+            return False
+        fresh = {target for _, _, target in rows[state]} - seen
+        seen |= fresh
+        queue += fresh
+    return True
