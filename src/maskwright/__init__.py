@@ -17,6 +17,7 @@ from .bitmask import (
 from .compiler import CompiledGrammar, GrammarCompiler
 from .errors import (
     BitmaskError,
+    BudgetError,
     GrammarError,
     GrammarSyntaxError,
     LimitExceeded,
@@ -39,6 +40,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BatchGrammarMatcher",
     "BitmaskError",
+    "BudgetError",
     "CompiledGrammar",
     "Generator",
     "Grammar",

@@ -8,6 +8,7 @@ grown too large; grammars compiled before keep the engine that they were compile
 
 from __future__ import annotations
 
+import functools
 import json
 import marshal
 import threading
@@ -23,6 +24,7 @@ from .grammar import Grammar
 from .kernel.compiled import CompiledCore
 from .kernel.lexemes import LexemeTable
 from .kernel.masks import MaskBuilder
+from .kernel.matcher import MatcherCore
 from .kernel.matcher import MatcherCore
 from .kernel.trie import TokenTrie
 from .network import lower
@@ -180,6 +182,14 @@ class CompiledGrammar:
     def memory_size_bytes(self) -> int:
         """Bytes held for this grammar alone so far. It grows with what is visited, up to a limit."""
         return int(self._core.memory_size_bytes)
+
+    @functools.cached_property
+    def min_tokens(self) -> int | None:
+        """Tokens that suffice for a whole output, a stop token included: the least `max_tokens` of a matcher.
+
+        It is the fewest that spell a shortest output in bytes. None if no output in tokens is known.
+        """
+        return MatcherCore(self._core, self.tokenizer_info.stop_token_ids, False).tokens_to_finish()
 
     @property
     def report(self) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 __all__ = [
     "BitmaskError",
+    "BudgetError",
     "GrammarError",
     "GrammarSyntaxError",
     "LimitExceeded",
@@ -135,6 +136,22 @@ class LimitExceeded(GrammarError):
 
 class MatcherError(MaskwrightError):
     """A matcher was asked for something that its state does not allow (too long a rollback, ...)."""
+
+
+class BudgetError(MaskwrightError):
+    """A budget of tokens is too small to complete an output.
+
+    Attributes:
+        available: Tokens that are left.
+        needed: Tokens that would suffice, the stop token included; None if no number is known to.
+    """
+
+    def __init__(
+        self, message: str, *, available: int, needed: int | None, hint: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.available = available
+        self.needed = needed
 
 
 class BitmaskError(MaskwrightError):

@@ -15,7 +15,6 @@ from .compiler import CompiledGrammar
 from .draft import read_tree
 from .errors import MatcherError
 from .kernel.batch import fill_rows, fill_tree
-from .kernel.completion import fewest_tokens, shortest_completion
 from .kernel.forced import jump_forward_bytes, jump_forward_tokens
 from .kernel.matcher import MatcherCore
 
@@ -36,9 +35,13 @@ class GrammarMatcher(MatcherCore):
         override_stop_tokens: Stop tokens to use instead of the vocabulary's: one id or several.
         terminate_without_stop_token: Count the output as terminated as soon as it is complete.
         max_rollback_tokens: Accepted for compatibility; rollback is never limited.
+        max_tokens: Budget of the whole output, stop token included. Tokens after which the output could not be
+            completed within it are illegal, so whatever the model prefers, it is complete in time. As long as
+            there is room, nothing is different.
 
     Raises:
         TypeError: Not a `CompiledGrammar`.
+        BudgetError: `max_tokens` is less than the grammar needs (`CompiledGrammar.min_tokens`).
         MatcherError: A stop token is outside the vocabulary, or none is given in an empty override.
         GrammarError: No output can be legal.
 
@@ -59,6 +62,7 @@ class GrammarMatcher(MatcherCore):
         override_stop_tokens: int | Sequence[int] | None = None,
         terminate_without_stop_token: bool = False,
         max_rollback_tokens: int = -1,
+        max_tokens: int | None = None,
     ) -> None:
         if not isinstance(compiled_grammar, CompiledGrammar):
             raise TypeError(f"a matcher needs a CompiledGrammar, not {type(compiled_grammar).__name__}")
@@ -70,7 +74,14 @@ class GrammarMatcher(MatcherCore):
             stop_token_ids = list(override_stop_tokens)
             if not stop_token_ids:
                 raise MatcherError("override_stop_tokens is empty", hint="pass None to keep the vocabulary's")
-        super().__init__(compiled_grammar._core, stop_token_ids, terminate_without_stop_token)
+        if max_tokens is not None and max_tokens < 0:
+            raise ValueError(f"max_tokens must not be negative, but is {max_tokens}")
+        super().__init__(
+            compiled_grammar._core,
+            stop_token_ids,
+            terminate_without_stop_token,
+            -1 if max_tokens is None else max_tokens,
+        )
         self._compiled_grammar = compiled_grammar
 
     @property
@@ -111,30 +122,6 @@ class GrammarMatcher(MatcherCore):
             return forced.decode()
         except UnicodeDecodeError as error:
             return forced[: error.start].decode()
-
-    def find_shortest_completion(self, max_states: int = 200_000) -> bytes | None:
-        """A shortest byte string that completes the output from here.
-
-        Args:
-            max_states: Automaton states that the search may visit.
-
-        Returns:
-            The bytes (empty if the output is complete), or None if the search gave up or only tokens named
-            by id lead to the end.
-
-        Raises:
-            MatcherError: A stop token was accepted.
-        """
-        return shortest_completion(self, max_states)
-
-    def count_tokens_to_finish(self, max_states: int = 200_000) -> int | None:
-        """A number of text tokens that suffices to complete the output.
-
-        Those that spell a shortest completion; another one, longer in bytes, may take fewer. None if
-        `find_shortest_completion` finds none or no tokens spell it.
-        """
-        completion = self.find_shortest_completion(max_states)
-        return None if completion is None else fewest_tokens(self, completion)
 
     def traverse_draft_tree(
         self,

@@ -1,6 +1,7 @@
 """Shortest completions: complete, legal, and as short as a plain search over all short texts finds."""
 
 import itertools
+import json
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -42,18 +43,43 @@ def test_from_the_middle_and_in_tokens():
     matcher = matcher_of({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2})
     assert matcher.accept_string('["a')
     assert matcher.find_shortest_completion() == b'",""]'
-    assert matcher.count_tokens_to_finish() == 5
+    assert matcher.tokens_to_finish() == 6
 
 
-def test_gives_up_by_name():
-    assert matcher_of({"type": "string", "minLength": 400}).find_shortest_completion(max_states=10) is None
+@pytest.mark.parametrize(
+    ("schema", "n_bytes"),
+    [
+        ({"type": "array", "minItems": 10_000}, 20_001),
+        ({"type": "string", "minLength": 5_000}, 5_002),
+        ({"type": "string", "pattern": "a{3}", "minLength": 300}, 302),
+        ({"type": "array", "uniqueItems": True, "minItems": 30, "items": {"type": "integer"}}, 81),
+    ],
+)
+def test_far_away_ends(schema, n_bytes):
+    matcher = matcher_of(schema)
+    completion = matcher.find_shortest_completion()
+    assert completion is not None
+    assert len(completion) == n_bytes
+    assert matcher.accept_string(completion)
+    assert matcher.is_completed()
+
+
+def test_members_in_any_order():
+    """Every subset of the members is a place of its own; the search heads for those that are required."""
+    names = [f"member{number}" for number in range(40)]
+    schema = {"properties": {name: {"type": "boolean"} for name in names}, "required": names, "type": "object"}
+    compiler = maskwright.GrammarCompiler(BYTES)
+    matcher = maskwright.GrammarMatcher(compiler.compile_json_schema(schema, any_order=True))
+    completion = matcher.find_shortest_completion()
+    assert completion is not None
+    assert json.loads(completion) == dict.fromkeys(names, True)
 
 
 @settings(max_examples=40, suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much))
 @given(case=cases(max_picks=0, named_ids=()))
 def test_no_shorter_text_is_complete(case):
     matcher = case.kernel()
-    completion = matcher.find_shortest_completion(max_states=3_000)
+    completion = matcher.find_shortest_completion()
     if completion is None:
         return
     alphabet = sorted({byte for text in case.vocabulary.decoded_vocab for byte in text})

@@ -53,7 +53,7 @@ def shortest_output(constraint: Constraint, tokenizer: str | None) -> dict[str, 
     completion = matcher.find_shortest_completion()
     return {
         "bytes": None if completion is None else len(completion),
-        "tokens": None if tokenizer is None else matcher.count_tokens_to_finish(),
+        "tokens": None if tokenizer is None else matcher.tokens_to_finish(),
     }
 
 

@@ -47,6 +47,8 @@ cdef struct State:
     uint8_t has_tokens          # some item is on a token edge
     uint8_t live                # with tokens: 0 unknown, 1 yes, 2 no (see masks.pyx)
     int32_t n_classes
+    int32_t need                # tokens that suffice to finish, plus 1 (see completion.pyx); 0 until asked for
+    int32_t loose_at            # tokens that suffice after any legal token, plus 1 (see budget.pyx); 0 until asked for
     # Read under the lock only.
     int32_t item_off
     int32_t n_items
@@ -68,6 +70,7 @@ cdef class Automaton:
     cdef LexemeTable table
     cdef State* dead
     cdef State* start                   # NULL until closed
+    cdef object budgets                 # Budgets of its states; None until asked for
     cdef vector[State*] chunks
     cdef int32_t chunk_used
     cdef readonly long long n_states

@@ -1,6 +1,6 @@
 # Many rows at once: the rows of a batch, and the nodes of a speculative draft tree.
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 from libcpp.vector cimport vector
 
@@ -55,6 +55,8 @@ def fill_tree(MatcherCore matcher, list order, list parents, list tokens, bitmas
         Whether all rows were filled in time.
     """
     cdef vector[State*] states
+    cdef vector[int64_t] lefts
+    cdef int64_t left
     cdef State* state
     cdef State* dead
     cdef int32_t n_words = 0, n_nodes = len(order), i, token
@@ -62,17 +64,24 @@ def fill_tree(MatcherCore matcher, list order, list parents, list tokens, bitmas
     while True:
         try:
             states.clear()
+            lefts.clear()
             dead = matcher.automaton.dead
             for i in range(n_nodes):
                 if deadline and monotonic() > deadline:
                     return False
                 state = dead
+                left = matcher.left()
+                if left > 0 and parents[i] >= 0:
+                    left = lefts[parents[i]] - 1
+                lefts.push_back(left)
                 if parents[i] < 0:
                     state = dead if matcher.stopped else matcher.state
                 elif states[parents[i]] != dead:
                     token = tokens[i]
                     if 0 <= token < matcher.core.vocabulary.vocab_size and not matcher.is_stop[token]:
                         state = matcher.after_token(states[parents[i]], token)
+                        if not matcher.affords(states[parents[i]], state, lefts[parents[i]]):
+                            state = dead
                 if state != dead and matcher.terminate_without_stop_token and state.accepting:
                     state = dead
                 states.push_back(state)
@@ -80,7 +89,7 @@ def fill_tree(MatcherCore matcher, list order, list parents, list tokens, bitmas
                 if state == dead:
                     memset(row, 0, n_words * sizeof(int32_t))
                 else:
-                    matcher.write_row(state, row, n_words)
+                    matcher.write_row(state, row, n_words, left)
             return True
         except Renew:
             matcher.renew()
@@ -95,7 +104,7 @@ def fill_rows(list matchers, bitmask, indices) -> list:
         indices: Row of each matcher.
 
     Returns:
-        The (matcher, row) pairs whose mask has yet to be made.
+        The (matcher, row) pairs whose mask has yet to be made, or narrowed to a budget.
     """
     cdef vector[Pending] ready
     cdef Pending job
@@ -110,10 +119,10 @@ def fill_rows(list matchers, bitmask, indices) -> list:
         job.mask = MW_MASK(matcher.state)
         if matcher.stopped:
             memset(job.row, 0, n_words * sizeof(uint32_t))
-        elif job.mask == NULL:
+        elif job.mask == NULL or not matcher.is_loose(matcher.state, matcher.left()):
             slow.append((matcher, index))
         else:
-            job.accepting = matcher.state.accepting
+            job.accepting = matcher.state.accepting and matcher.left() != 0
             job.stop_tokens = &matcher.stop_tokens[0] if matcher.stop_tokens.size() else NULL
             job.n_stop = <int32_t>matcher.stop_tokens.size()
             ready.push_back(job)

@@ -5,6 +5,7 @@ from .automaton cimport Automaton
 from .lexemes cimport LexemeTable
 from .masks cimport MaskBuilder
 from .network cimport Network
+from .shortest cimport Shortest
 from .trie cimport TokenTrie
 
 # A grammar made ready for a vocabulary. Shared by all its matchers, on all threads.
@@ -14,6 +15,7 @@ cdef class CompiledCore:
     cdef readonly MaskBuilder masks
     cdef readonly Network network
     cdef readonly Automaton automaton   # current generation
+    cdef Shortest shortest
     cdef object lower                   # rule -> fragment (maskwright.network.lower)
     cdef size_t max_bytes
     cdef bint check_live                # legal tokens need a completion in tokens, not just in bytes

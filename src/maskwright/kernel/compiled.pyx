@@ -56,6 +56,7 @@ cdef class CompiledCore:
         self.masks = masks
         self.network = Network(table, root, guards_checked)
         self.automaton = Automaton(self.network, max_bytes)
+        self.shortest = Shortest(table, self.network)
         self.lower = lower
         self.max_bytes = max_bytes
         self.nodes_left = MAX_GRAMMAR_NODES

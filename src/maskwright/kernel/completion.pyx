@@ -1,188 +1,417 @@
-# Shortest completions: the fewest bytes that make an output whole.
+# Completions: how an output may end from here, as bytes and as the fewest tokens that spell them.
 #
-# The idea. A* search (Hart, Nilsson and Raphael, 1968) over automaton states. What remains from a state is
-# estimated by what the network says without its registers: the shortest string of the lexeme that an item
-# stands in, then the cheapest way to the end of its rule, then of each caller. Counts and sets can
-# only make that longer, so the estimate never exceeds the truth and the first completion found is a
-# shortest one.
+# The idea. A completion is a chain of cells: the rest of the lexeme that an item stands in, then piece by piece the
+# shortest way (shortest.pyx) to the end of its rule, then of each caller. A cell is known by its place, so
+# completions share their ends, and from the end backwards each position learns the fewest tokens that spell what
+# remains: the shortest-path form of tokenisation, with tokens that reach over the borders of pieces. An item
+# costs a handful of trie walks, whatever the depth of nesting or the number of items still to come.
 #
-# Rejected: breadth-first search. White space and optional members make it visit every shorter output.
+# What is promised. `need` of a state is the number of tokens that suffices to complete the output, and that a
+# token is on the way means that the state after it needs at least one token less: a plan made here is one of the
+# plans seen from there. It is the fewest tokens over the shortest completions of the state's items; a completion
+# longer in bytes may take fewer.
+#
+# Left recursion lets a rule wait for itself. Such cells are evaluated together, again and again, until nothing
+# gets smaller.
+#
+# Locking. Everything under `Completions` expects the table's lock.
 
-import heapq
-
-from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memset
-from libcpp.unordered_map cimport unordered_map
-from libcpp.vector cimport vector
-
-from ..errors import MatcherError
-from .automaton cimport RET_ROOT, RET_SELF, Item, State, Wait
-from .matcher cimport MatcherCore
-from .network cimport EDGE_CALL, EDGE_DEAD, EDGE_FRESH, EDGE_LEXEME, NetEdge, NetNode
+from .automaton cimport RET_ROOT, RET_SELF, Wait
+from .network cimport EDGE_CALL, EDGE_EPSILON, EDGE_FRESH, EDGE_TOKENS, NetEdge
+from .nodes cimport CODE_EXPAND, NODE_EMPTY
+from .shortest cimport MW_FAR, Way
 from .trie cimport Trie, trie_child
-from .walking cimport UNBOUNDED
 
-# More than any completion that a search can find.
-cdef int64_t FAR = <int64_t>1 << 40
+# Bytes of one shortest string.
+cdef int32_t TEXT_LIMIT = 200_000
+# Cells after which they are made anew.
+cdef size_t MAX_CELLS = 1_000_000
+cdef size_t MAX_LEASTS = 20_000_000
+# Long strings are cut into pieces of so many bytes.
+cdef int32_t CHUNK_BYTES = 64
+
+cdef enum:
+    CELL_TEXT           # its text, then one of `nexts`
+    CELL_TOKEN          # one token by id, then its `nexts`
+    CELL_END            # the output is complete
+    CELL_NEVER          # no way on from here
+
+cdef enum:
+    STAGE_NEW
+    STAGE_BUILT         # knows its text and what follows
+    STAGE_WAITING       # in `work`
+    STAGE_DONE
+
+# Where the spelling of a token stands: a node of the trie, a cell, and a position in its text.
+cdef struct Spelling:
+    int32_t node
+    int32_t cell
+    int32_t place
 
 
-cdef class Search:
-    """One search from one matcher."""
+cdef inline pair[uint64_t, uint64_t] key_of(int32_t a, int32_t b, int32_t c, int32_t d) noexcept nogil:
+    return pair[uint64_t, uint64_t](
+        (<uint64_t><unsigned int>a << 32) | <unsigned int>b, (<uint64_t><unsigned int>c << 32) | <unsigned int>d
+    )
 
-    cdef MatcherCore matcher
-    cdef vector[int64_t] node_costs                 # bytes from a network node to the end of its rule
-    cdef unordered_map[int32_t, int64_t] ret_costs  # bytes from the end of a rule instance to the end of all
 
-    def __init__(self, MatcherCore matcher):
-        self.matcher = matcher
-        self._find_node_costs()
+cdef class Completions:
+    """Completions of the outputs of one generation of an automaton."""
 
-    def _find_node_costs(self):
-        """Least fixpoint over the rules expanded so far; rules that are not are taken to cost nothing."""
-        cdef int32_t i, j
-        cdef int64_t cost
-        cdef NetNode node
-        cdef bint changed = True
-        network = self.matcher.core.network
-        self.node_costs.assign(self.matcher.core.network.nodes.size(), FAR)
-        while changed:
-            changed = False
-            for i in range(<int32_t>self.node_costs.size()):
-                node = self.matcher.core.network.nodes[i]
-                cost = 0 if node.final else FAR
-                for j in range(node.first, node.first + node.count):
-                    cost = min(cost, self.edge_cost(&self.matcher.core.network.edges[j]))
-                if cost < self.node_costs[i]:
-                    self.node_costs[i] = cost
-                    changed = True
+    def __init__(self, TokenTrie vocabulary, Automaton automaton, Shortest shortest):
+        self.vocabulary = vocabulary
+        self.table = shortest.table
+        self.network = automaton.network
+        self.shortest = shortest
 
-    cdef int64_t edge_cost(self, NetEdge* edge):
-        cdef int64_t cost = self.node_costs[edge.target]
-        cdef int32_t start
-        if edge.kind == EDGE_DEAD:
-            return FAR
-        if edge.kind == EDGE_LEXEME or edge.kind == EDGE_FRESH:
-            return cost + self.lexeme_cost(edge.label)
-        if edge.kind == EDGE_CALL:
-            start = self.matcher.core.network.rule_start[edge.label]
-            return cost + (self.node_costs[start] if start >= 0 else 0)
-        return cost
+    cdef void forget(self) noexcept nogil:
+        """Drop all cells, which can be made again at any time."""
+        self.frames.clear()
+        self.frame_ids.clear()
+        self.cells.clear()
+        self.cell_ids.clear()
+        self.item_ids.clear()
+        self.pool.clear()
+        self.chunks.clear()
+        self.nexts.clear()
+        self.leasts.clear()
+        self.work.clear()
+        self.evaluated.clear()
 
-    cdef int64_t lexeme_cost(self, int32_t lexeme):
-        cdef int32_t found
-        with nogil:
-            self.matcher.core.enter()
-            found = self.matcher.core.masks.summaries.distance(lexeme)
-            self.matcher.core.leave()
-        # A search that gave up proves nothing, not even that the lexeme is long.
-        return found if found != UNBOUNDED else 0
+    # ---- cells -----------------------------------------------------------------------------------
 
-    cdef int64_t state_cost(self, State* state):
-        """A lower bound of the bytes that complete the output from a state."""
-        cdef int64_t best = 0 if state.accepting else FAR
-        cdef Item item
-        cdef int32_t i
-        for i in range(state.n_items):
-            item = self.matcher.automaton.items[state.item_off + i]
-            best = min(
-                best,
-                (self.lexeme_cost(item.lex) if item.lex >= 0 else 0)
-                + self.cost_at(self.matcher.core.network.edges[item.edge].target)
-                + self.ret_cost(item.ret if item.ret >= 0 else state.ret_base + (RET_SELF - item.ret)),
-            )
-        return best
+    cdef int32_t frame_of(self, int32_t ret, int32_t node, int32_t register, int32_t up) noexcept nogil:
+        cdef pair[uint64_t, uint64_t] key = key_of(ret, node, register, up)
+        cdef Frame frame
+        if self.frame_ids.find(key) == self.frame_ids.end():
+            frame.ret = ret
+            frame.node = node
+            frame.register = register
+            frame.up = up
+            self.frame_ids[key] = <int32_t>self.frames.size()
+            self.frames.push_back(frame)
+        return self.frame_ids[key]
 
-    cdef int64_t cost_at(self, int32_t node):
-        # Rules expanded during the search are not in the table; they cost nothing as far as it knows.
-        return self.node_costs[node] if node < <int32_t>self.node_costs.size() else 0
+    cdef int32_t new_cell(self, int32_t node, int32_t register, int32_t frame) noexcept nogil:
+        cdef Cell cell
+        cell.node = node
+        cell.register = register
+        cell.frame = frame
+        cell.kind = CELL_TEXT
+        cell.stage = STAGE_NEW
+        cell.text = cell.length = cell.next = cell.n_next = 0
+        cell.least = -1
+        cell.n_bytes = MW_FAR
+        self.cells.push_back(cell)
+        return <int32_t>self.cells.size() - 1
 
-    cdef int64_t ret_cost(self, int32_t ret):
-        """The same from the end of a rule instance: the cheapest of its callers."""
-        cdef int64_t best = FAR
+    cdef int32_t cell_at(self, int32_t node, int32_t register, int32_t frame) noexcept nogil:
+        cdef pair[uint64_t, uint64_t] key = key_of(node, register, frame, 0)
+        if self.cell_ids.find(key) == self.cell_ids.end():
+            self.cell_ids[key] = self.new_cell(node, register, frame)
+        return self.cell_ids[key]
+
+    cdef int32_t cell_of(self, State* state, Item* item) noexcept nogil:
+        """The cell of an item: the rest of its lexeme, then what follows its edge."""
+        cdef int32_t ret = item.ret if item.ret >= 0 else state.ret_base + (RET_SELF - item.ret)
+        return self.cell_inside(item.edge, item.lex, self.frame_of(ret, 0, 0, 0), item.reg)
+
+    cdef int32_t cell_inside(self, int32_t edge, int32_t lex, int32_t frame, int32_t register) noexcept nogil:
+        """The cell of a place inside an edge: a piece of the shortest string of the lexeme state, and what follows it."""
+        cdef pair[uint64_t, uint64_t] key = key_of(edge, lex, frame, register)
+        cdef int32_t kind = self.network.edges[edge].kind, found, i
+        cdef Chunk chunk
+        if self.item_ids.find(key) != self.item_ids.end():
+            return self.item_ids[key]
+        found = self.new_cell(-1, 0, frame)
+        self.item_ids[key] = found
+        self.cells[found].stage = STAGE_BUILT
+        if lex < 0:
+            self.cells[found].kind = CELL_TOKEN
+            self.add_next(found, self.cell_at(self.network.edges[edge].target, register, frame))
+            return found
+        chunk = self.chunk_of(lex)
+        if kind == EDGE_FRESH:
+            for i in range(chunk.length):
+                register = self.network.extend_text(register, self.pool[chunk.text + i])
+        if chunk.length < 0:
+            self.cells[found].kind = CELL_NEVER
+            return found
+        self.cells[found].text = chunk.text
+        self.cells[found].length = chunk.length
+        if not self.table.nodes[chunk.state].nullable:
+            self.add_next(found, self.cell_inside(edge, chunk.state, frame, register))
+            return found
+        if kind == EDGE_FRESH:
+            register = self.network.remember(register, &self.network.edges[edge])
+        if register < 0:
+            self.cells[found].kind = CELL_NEVER
+        else:
+            self.add_next(found, self.cell_at(self.network.edges[edge].target, register, frame))
+        return found
+
+    cdef void add_next(self, int32_t cell, int32_t following) noexcept nogil:
+        if self.cells[cell].n_next == 0:
+            self.cells[cell].next = <int32_t>self.nexts.size()
+        self.nexts.push_back(following)
+        self.cells[cell].n_next += 1
+
+    cdef Chunk chunk_of(self, int32_t lex) noexcept nogil:
+        """The shortest string of a lexeme state, or as much of it as goes to the next multiple of CHUNK_BYTES from its
+        end: states in the middle of a long string share the rest of it."""
+        cdef Chunk chunk
+        cdef int byte
+        cdef int64_t left
+        if self.chunks.find(lex) != self.chunks.end():
+            return self.chunks[lex]
+        chunk.text = <int32_t>self.pool.size()
+        chunk.length = 0
+        chunk.state = lex
+        left = self.shortest.distance(lex, 0)
+        if left > TEXT_LIMIT:
+            chunk.length = -1
+        while chunk.length >= 0 and left > 0 and (chunk.length == 0 or left % CHUNK_BYTES):
+            byte = self.shortest.first_byte(chunk.state)
+            if byte >= 0:
+                chunk.state = self.table.step(chunk.state, <uint8_t>byte)
+            if byte < 0 or chunk.state <= NODE_EMPTY:
+                chunk.length = -1
+                break
+            self.pool.push_back(<uint8_t>byte)
+            chunk.length += 1
+            left -= 1
+        self.chunks[lex] = chunk
+        return chunk
+
+    cdef int build(self, Automaton automaton, int32_t cell) noexcept nogil:
+        """Find a cell's text and what follows it. CODE_EXPAND with `automaton.pending_rule` if a rule is missing."""
+        cdef int32_t node = self.cells[cell].node, register = self.cells[cell].register
+        cdef int32_t frame = self.cells[cell].frame, lex, following, i
+        cdef Frame above
+        cdef Way way
+        cdef NetEdge* edge
         cdef State* origin
         cdef Wait wait
-        cdef int32_t i
-        if ret == RET_ROOT:
+        cdef int64_t cost = self.shortest.way(node, register, &way)
+        if cost == CODE_EXPAND:
+            automaton.pending_rule = self.shortest.needed
+            return CODE_EXPAND
+        self.cells[cell].stage = STAGE_BUILT
+        if cost >= MW_FAR:
+            self.cells[cell].kind = CELL_NEVER
             return 0
-        if self.ret_costs.find(ret) != self.ret_costs.end():
-            return self.ret_costs[ret]
-        # A rule that waits for itself is no way out.
-        self.ret_costs[ret] = FAR
-        origin = self.matcher.automaton.ret_states[ret]
-        for i in range(origin.n_waits):
-            wait = self.matcher.automaton.waits[origin.wait_off + i]
-            if wait.pred == ret - origin.ret_base:
-                best = min(
-                    best,
-                    self.cost_at(self.matcher.core.network.edges[wait.edge].target)
-                    + self.ret_cost(wait.ret if wait.ret >= 0 else origin.ret_base + (RET_SELF - wait.ret)),
-                )
-        self.ret_costs[ret] = best
+        if way.edge < 0:
+            above = self.frames[frame]
+            if above.ret == RET_ROOT:
+                self.cells[cell].kind = CELL_END
+            elif above.ret < 0:
+                self.add_next(cell, self.cell_at(above.node, above.register, above.up))
+            else:
+                origin = automaton.ret_states[above.ret]
+                for i in range(origin.n_waits):
+                    wait = automaton.waits[origin.wait_off + i]
+                    if wait.pred == above.ret - origin.ret_base:
+                        following = wait.ret if wait.ret >= 0 else origin.ret_base + (RET_SELF - wait.ret)
+                        following = self.frame_of(following, 0, 0, 0)
+                        self.add_next(
+                            cell, self.cell_at(self.network.edges[wait.edge].target, wait.reg, following)
+                        )
+            return 0
+        edge = &self.network.edges[way.edge]
+        if edge.kind == EDGE_CALL:
+            if not edge.tail:
+                frame = self.frame_of(-1, edge.target, way.register, frame)
+            self.add_next(cell, self.cell_at(self.network.rule_start[edge.label], 0, frame))
+            return 0
+        if edge.kind == EDGE_EPSILON:
+            self.add_next(cell, self.cell_at(edge.target, way.register, frame))
+            return 0
+        lex = edge.label
+        if edge.kind == EDGE_TOKENS:
+            lex = -1
+        elif edge.kind == EDGE_FRESH:
+            lex = self.network.fresh_lexeme(register, edge)
+        # The register before the edge: what a Fresh edge matches is remembered inside.
+        self.add_next(cell, self.cell_inside(way.edge, lex, frame, register))
+        return 0
+
+    # ---- counting tokens -------------------------------------------------------------------------
+
+    cdef int evaluate(self, Automaton automaton, int32_t cell) noexcept nogil:
+        """Count the tokens from a cell and from all that may follow it; a code below 0 if a rule is missing."""
+        cdef int32_t here, i, following
+        cdef int code
+        cdef size_t j
+        cdef bint changed = True
+        if not self.work.empty():
+            # An evaluation was left when a rule was missing.
+            for j in range(self.work.size()):
+                if self.cells[self.work[j]].stage == STAGE_WAITING:
+                    self.cells[self.work[j]].stage = STAGE_BUILT
+            for j in range(self.evaluated.size()):
+                self.cells[self.evaluated[j]].stage = STAGE_BUILT
+            self.work.clear()
+        if self.cells[cell].stage == STAGE_DONE:
+            return 0
+        self.evaluated.clear()
+        self.cyclic = False
+        self.work.push_back(cell)
+        while not self.work.empty():
+            here = self.work.back()
+            if self.cells[here].stage == STAGE_DONE:
+                self.work.pop_back()
+            elif self.cells[here].stage == STAGE_WAITING:
+                self.compute(here)
+                self.cells[here].stage = STAGE_DONE
+                self.evaluated.push_back(here)
+                self.work.pop_back()
+            else:
+                if self.cells[here].stage == STAGE_NEW:
+                    code = self.build(automaton, here)
+                    if code < 0:
+                        return code
+                self.cells[here].stage = STAGE_WAITING
+                for i in range(self.cells[here].n_next):
+                    following = self.nexts[self.cells[here].next + i]
+                    if self.cells[following].stage == STAGE_WAITING:
+                        self.cyclic = True
+                    elif self.cells[following].stage != STAGE_DONE:
+                        self.work.push_back(following)
+        while self.cyclic and changed:
+            changed = False
+            for j in range(self.evaluated.size()):
+                changed = self.compute(self.evaluated[j]) or changed
+        self.evaluated.clear()
+        return 0
+
+    cdef bint compute(self, int32_t cell) noexcept nogil:
+        """Count anew; returns whether anything has become smaller."""
+        cdef int32_t i, place, least = NEVER, following
+        cdef int64_t n_bytes = MW_FAR
+        cdef bint changed = False
+        if self.cells[cell].least < 0:
+            self.cells[cell].least = <int32_t>self.leasts.size()
+            self.leasts.resize(self.leasts.size() + self.cells[cell].length + 1, NEVER)
+        if self.cells[cell].kind == CELL_END:
+            least = 0
+            n_bytes = 0
+        for i in range(self.cells[cell].n_next):
+            following = self.nexts[self.cells[cell].next + i]
+            n_bytes = min(n_bytes, self.cells[following].n_bytes)
+            if self.cells[following].least >= 0:
+                least = min(least, self.leasts[self.cells[following].least])
+        if self.cells[cell].kind == CELL_TOKEN:
+            least = min(least + 1, <int32_t>NEVER)
+            n_bytes = MW_FAR
+        if n_bytes < MW_FAR and n_bytes + self.cells[cell].length < self.cells[cell].n_bytes:
+            self.cells[cell].n_bytes = n_bytes + self.cells[cell].length
+            changed = True
+        for place in range(self.cells[cell].length, -1, -1):
+            if place < self.cells[cell].length:
+                least = self.fewest_from(cell, place)
+            if least < self.leasts[self.cells[cell].least + place]:
+                self.leasts[self.cells[cell].least + place] = least
+                changed = True
+        return changed
+
+    cdef int32_t fewest_from(self, int32_t cell, int32_t place) noexcept nogil:
+        """The fewest tokens from a position in a text: one token more than from the best place that one leads to."""
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef vector[Spelling] others
+        cdef Spelling at, more
+        cdef int32_t best = NEVER, i
+        cdef size_t j = 0, k
+        cdef bint met
+        at.node = 0
+        at.cell = cell
+        at.place = place
+        while True:
+            while at.node >= 0 and at.place < self.cells[at.cell].length:
+                at.node = trie_child(trie, at.node, self.pool[self.cells[at.cell].text + at.place])
+                at.place += 1
+                if at.node >= 0 and trie.nodes[at.node].own > trie.nodes[at.node].low:
+                    if self.cells[at.cell].least >= 0:
+                        best = min(best, self.leasts[self.cells[at.cell].least + at.place] + 1)
+            if at.node >= 0 and trie.nodes[at.node].count > 0 and self.cells[at.cell].kind == CELL_TEXT:
+                for i in range(self.cells[at.cell].n_next):
+                    more.node = at.node
+                    more.cell = self.nexts[self.cells[at.cell].next + i]
+                    more.place = 0
+                    # Cells without text may lead back to each other.
+                    met = False
+                    for k in range(others.size()):
+                        met = met or (others[k].cell == more.cell and others[k].node == more.node)
+                    if not met:
+                        others.push_back(more)
+            if j == others.size():
+                return best
+            at = others[j]
+            j += 1
+
+    # ---- states ----------------------------------------------------------------------------------
+
+    cdef int32_t need(self, Automaton automaton, State* state) noexcept nogil:
+        """The number of tokens that suffices to complete the output from a state, without a stop token.
+
+        Returns:
+            NEVER if no number is known to; a code below 0 if a rule is missing.
+        """
+        cdef int32_t best = NEVER, i, cell
+        cdef int code
+        cdef Item item
+        if state.need > 0:
+            return state.need - 1
+        if state.accepting:
+            best = 0
+        else:
+            if self.cells.size() > MAX_CELLS or self.leasts.size() > MAX_LEASTS:
+                self.forget()
+            for i in range(state.n_items):
+                item = automaton.items[state.item_off + i]
+                cell = self.cell_of(state, &item)
+                code = self.evaluate(automaton, cell)
+                if code < 0:
+                    return code
+                best = min(best, self.leasts[self.cells[cell].least])
+        state.need = best + 1
         return best
 
-    def run(self, int64_t max_states) -> bytes | None:
-        """The bytes, or None if that many states were visited first or a token by id is needed."""
-        cdef vector[State*] seen
-        cdef vector[int64_t] parents
-        cdef vector[uint8_t] through
-        cdef State* target
-        cdef int64_t here, order = 0, n_bytes
-        seen.push_back(self.matcher.state)
-        parents.push_back(-1)
-        through.push_back(0)
-        closed = {}
-        queue = [(self.state_cost(self.matcher.state), 0, 0, 0)]
-        while queue:
-            _, _, n_bytes, here = heapq.heappop(queue)
-            if closed.setdefault(<size_t>seen[here], here) != here:
-                continue
-            if seen[here].accepting:
-                spelled = bytearray()
-                while here > 0:
-                    spelled.append(through[here])
-                    here = parents[here]
-                spelled.reverse()
-                return bytes(spelled)
-            if len(closed) > max_states:
-                return None
-            for byte in self._bytes_apart(here, seen):
-                target = self.matcher.step_byte(seen[here], <uint8_t>byte)
-                if target == self.matcher.automaton.dead or <size_t>target in closed:
-                    continue
-                order -= 1  # the newest first among equals: straight to the end
-                seen.push_back(target)
-                parents.push_back(here)
-                through.push_back(<uint8_t>byte)
-                entry = (n_bytes + 1 + self.state_cost(target), order, n_bytes + 1, <int64_t>seen.size() - 1)
-                heapq.heappush(queue, entry)
-        return None
+    cdef int32_t cheapest(self, Automaton automaton, State* state) noexcept nogil:
+        """The cell with which the fewest bytes complete the output; -1 if there is none, a code below that as above."""
+        cdef int32_t i, cell, best = -1
+        cdef int code
+        cdef Item item
+        for i in range(state.n_items):
+            item = automaton.items[state.item_off + i]
+            cell = self.cell_of(state, &item)
+            code = self.evaluate(automaton, cell)
+            if code < 0:
+                return code
+            if self.cells[cell].n_bytes < MW_FAR and (best < 0 or self.cells[cell].n_bytes < self.cells[best].n_bytes):
+                best = cell
+        return best
 
-    cdef list _bytes_apart(self, int64_t here, vector[State*]& seen):
-        """One byte of each class that the state tells apart; readable ones where there is a choice."""
-        cdef int32_t[256] first
-        cdef int32_t i
-        cdef State* state = seen[here]
-        memset(first, 0xFF, sizeof(first))
-        for i in range(255, -1, -1):
-            if (self.matcher.core.table.alphabet[i >> 6] >> (i & 63)) & 1:
-                if first[state.classes[i]] < 0 or i >= 0x20:
-                    first[state.classes[i]] = i
-        return [first[i] for i in range(state.n_classes) if first[i] >= 0]
+    def text_from(self, int32_t cell) -> bytes:
+        """The bytes of the shortest completion that begins with a cell. The caller holds the table's lock."""
+        cdef int32_t i, following, best
+        cdef int64_t n_bytes = self.cells[cell].n_bytes
+        spelled = bytearray()
+        while self.cells[cell].kind != CELL_END:
+            for i in range(self.cells[cell].length):
+                spelled.append(self.pool[self.cells[cell].text + i])
+            best = -1
+            for i in range(self.cells[cell].n_next):
+                following = self.nexts[self.cells[cell].next + i]
+                if best < 0 or self.cells[following].n_bytes < self.cells[best].n_bytes:
+                    best = following
+            cell = best
+        assert len(spelled) == n_bytes
+        return bytes(spelled)
 
 
-def shortest_completion(MatcherCore matcher, int64_t max_states) -> bytes | None:
-    """A shortest byte string that completes the output; None if the search gave up.
-
-    The matcher does not change.
-    """
-    if matcher.stopped:
-        raise MatcherError("nothing can follow a stop token", hint="roll back or reset first")
-    return Search(matcher).run(max_states)
-
-
-def fewest_tokens(MatcherCore matcher, bytes text) -> int | None:
+def fewest_tokens(TokenTrie vocabulary, bytes text) -> int | None:
     """The least number of text tokens that spell `text`; None if none do."""
-    cdef Trie* trie = &matcher.core.vocabulary.trie
+    cdef Trie* trie = &vocabulary.trie
     cdef Py_ssize_t length = len(text), start, end
     cdef int32_t node
     cdef vector[int32_t] best

@@ -7,6 +7,7 @@ from libcpp.vector cimport vector
 
 from .automaton cimport Automaton, Mask, State
 from .lexemes cimport LexemeTable
+from .residuals cimport ResidualTable
 from .summaries cimport Place, Summary, SummaryTable
 from .trie cimport TokenTrie, Trie
 
@@ -22,6 +23,7 @@ cdef class MaskBuilder:
     cdef readonly TokenTrie vocabulary
     cdef LexemeTable table
     cdef readonly SummaryTable summaries
+    cdef readonly ResidualTable residuals
     cdef int32_t n_words
     # Scratch of one mask.
     cdef vector[int32_t] tokens         # ids found so far; may repeat

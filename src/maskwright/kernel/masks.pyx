@@ -73,12 +73,13 @@ cdef class MaskBuilder:
         self.vocabulary = vocabulary
         self.table = table
         self.summaries = SummaryTable(vocabulary, table)
+        self.residuals = ResidualTable(self.summaries)
         self.n_words = self.summaries.n_words
 
     @property
     def memory_size_bytes(self) -> int:
         """Bytes held by summaries; the masks of a grammar are counted with the grammar."""
-        return self.summaries.memory_size_bytes
+        return self.summaries.memory_size_bytes + self.residuals.memory_size_bytes
 
     # ---- masks -----------------------------------------------------------------------------------
 

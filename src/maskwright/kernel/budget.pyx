@@ -1,0 +1,334 @@
+# Budgets: which tokens still leave enough tokens to finish.
+#
+# The idea. After a token the output needs some number of tokens more (completion.pyx). Under a budget, those after which
+# it would need more than are left are taken out of the mask, and no others. The most that any legal token of a
+# state leads to is kept with the state (`loose_at`): as long as more than that is left, a budget costs one
+# comparison.
+#
+# The tokens of a state are priced item by item, as its mask is made. Those that leave the lexeme they begin in: by
+# the leftover suffixes, of which many tokens share one. Those of a narrow lexeme: each on its own. Those that stay
+# inside a wide lexeme (the body of a string): by the state in which they leave it (residuals.pyx); as long as
+# even the farthest state of the lexeme can be afforded, these sets are not made at all. A token that several
+# items allow may be taken if it can be afforded by way of one.
+#
+# Where a Fresh edge is open, what follows depends on the text of each token, so tokens cannot be taken in sets. Close
+# to the end only those are allowed there that are walked: single bytes, and what spells the shortest way on.
+#
+# Locking. Everything expects the table's lock.
+
+from cython.operator cimport dereference as deref
+
+from .automaton cimport RET_SELF
+from .completion cimport NEVER
+from .masks cimport write_mask
+from .network cimport EDGE_FRESH
+from .nodes cimport CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
+from .residuals cimport Partition
+from .shortest cimport MW_FAR, Shortest
+from .summaries cimport Summary, holds
+from .trie cimport TokenTrie, Trie, trie_child
+
+# How far above what is needed a budget must be for an open Fresh edge to count as far from the end.
+cdef int32_t FRESH_MARGIN = 64
+
+
+# Where the suffix of a token stands.
+cdef struct Place:
+    int32_t node
+    State* state
+
+
+cdef inline bint has_bit(const vector[uint32_t]& row, int32_t token) noexcept nogil:
+    return (row[token >> 5] >> (token & 31)) & 1
+
+
+cdef class Budgets(Completions):
+    """What tokens cost in the states of one generation of an automaton."""
+
+    def __init__(self, TokenTrie vocabulary, Automaton automaton, Shortest shortest, MaskBuilder masks):
+        super().__init__(vocabulary, automaton, shortest)
+        self.masks = masks
+        self.residuals = masks.residuals
+
+    cdef int restrict(self, Automaton automaton, State* state, uint32_t* row, int64_t limit) noexcept nogil:
+        """Clear the tokens of a state's mask after which more than `limit` tokens are needed.
+
+        Args:
+            row: The state's mask, without stop tokens.
+
+        Returns:
+            0, or a code below 0: expand a rule, or start a new generation, and fill the row again.
+        """
+        cdef int code = 0
+        cdef Prices* prices = self.prices_of(automaton, state, &code)
+        cdef Residual* residual
+        cdef size_t i, j
+        cdef int32_t word, worst = 0
+        if prices == NULL:
+            return code
+        if state.loose_at - 1 <= limit:
+            return 0
+        if not prices.wide.empty() and not prices.grouped:
+            code = self.group(automaton, prices)
+            if code < 0:
+                return code
+            for i in range(prices.singles.size()):
+                worst = max(worst, prices.singles[i].need)
+            for i in range(prices.groups.size()):
+                worst = max(worst, prices.groups[i].need)
+            for i in range(prices.wide.size()):
+                if automaton.network.edges[prices.wide[i].edge].kind == EDGE_FRESH:
+                    worst = max(worst, state.loose_at - 1)
+            state.loose_at = worst + 1
+        self.row.assign(self.masks.n_words, 0)
+        for i in range(prices.groups.size()):
+            if prices.groups[i].need > limit:
+                continue
+            residual = prices.groups[i].residual
+            if residual.bits != NULL:
+                for word in range(self.masks.n_words):
+                    self.row[word] |= residual.bits[word]
+            for j in range(residual.tokens.size()):
+                self.row[residual.tokens[j] >> 5] |= <uint32_t>1 << (residual.tokens[j] & 31)
+        for i in range(prices.singles.size()):
+            if prices.singles[i].need <= limit:
+                self.row[prices.singles[i].token >> 5] |= <uint32_t>1 << (prices.singles[i].token & 31)
+        for word in range(self.masks.n_words):
+            row[word] &= self.row[word]
+        return 0
+
+    # ---- what tokens cost ------------------------------------------------------------------------
+
+    cdef Prices* prices_of(self, Automaton automaton, State* state, int* code) noexcept nogil:
+        """Prices of a state's legal tokens, found at the first call; its mask must exist. NULL with `code` set."""
+        cdef unordered_map[size_t, Prices].iterator known = self.prices.find(<size_t>state)
+        cdef Prices prices
+        cdef Item item
+        cdef size_t i
+        cdef int32_t worst = 0, bound
+        if known != self.prices.end():
+            return &deref(known).second
+        prices.grouped = False
+        self.row.assign(self.masks.n_words, 0)
+        write_mask(state.mask, &self.row[0], self.masks.n_words)
+        for i in range(<size_t>state.n_items):
+            item = automaton.items[state.item_off + i]
+            code[0] = self.add_item(automaton, state, &item, &prices)
+            if code[0] < 0:
+                return NULL
+        for i in range(prices.singles.size()):
+            worst = max(worst, prices.singles[i].need)
+        for i in range(prices.wide.size()):
+            bound = self.bound_of(automaton, &prices.wide[i])
+            if bound < 0:
+                code[0] = bound
+                return NULL
+            worst = max(worst, bound)
+        state.loose_at = worst + 1
+        automaton.bytes_used += sizeof(Prices) + prices.singles.size() * sizeof(Single)
+        self.prices[<size_t>state] = prices
+        return &self.prices[<size_t>state]
+
+    cdef int add_item(self, Automaton automaton, State* state, Item* item, Prices* prices) noexcept nogil:
+        """Price the tokens that one item allows. Returns a code below 0 if it cannot."""
+        cdef int32_t ret = item.ret if item.ret >= 0 else state.ret_base + (RET_SELF - item.ret)
+        cdef int32_t frame = self.frame_of(ret, 0, 0, 0), need
+        cdef int code
+        cdef size_t i
+        cdef vector[int32_t]* members
+        cdef Item wide
+        cdef Summary* summary
+        if item.lex < 0:
+            need = self.least_of(automaton, self.cell_at(automaton.network.edges[item.edge].target, item.reg, frame))
+            if need < 0:
+                return need
+            members = &automaton.network.token_sets[automaton.network.edges[item.edge].label]
+            for i in range(members.size()):
+                self.add_single(members[0][i], need, prices)
+            return 0
+        summary = self.masks.summaries.of(item.lex)
+        if summary == NULL:
+            return CODE_LIMIT
+        if summary.bits != NULL:
+            wide = item[0]
+            wide.ret = ret
+            prices.wide.push_back(wide)
+        if automaton.network.edges[item.edge].kind == EDGE_FRESH:
+            return self.add_fresh(automaton, state, item, summary, prices)
+        if summary.exits != NULL:
+            code = self.add_exits(automaton, state, item, summary, prices)
+            if code < 0:
+                return code
+        return self.add_inner(automaton, item, frame, summary, prices) if summary.bits == NULL else 0
+
+    cdef int add_exits(
+        self, Automaton automaton, State* state, Item* item, Summary* summary, Prices* prices
+    ) noexcept nogil:
+        """Tokens in which the item's lexeme ends: what is left of them is walked from what follows it."""
+        cdef Trie* trie = &summary.exits.trie
+        cdef vector[Place] places
+        cdef Place at, below
+        cdef int32_t child, need, i
+        cdef bint all_count = summary.barred.empty() and summary.least == 0 and summary.most >= summary.exits.max_count
+        at.node = 0
+        at.state = automaton.continuation(state, item)
+        if at.state == NULL:
+            return automaton.error
+        places.push_back(at)
+        while not places.empty():
+            at = places.back()
+            places.pop_back()
+            for child in range(trie.nodes[at.node].first, trie.nodes[at.node].first + trie.nodes[at.node].count):
+                below.node = child
+                below.state = automaton.step(at.state, trie.nodes[child].byte)
+                if below.state == NULL:
+                    return automaton.error
+                if below.state == automaton.dead:
+                    continue
+                if trie.nodes[child].own > trie.nodes[child].low:
+                    need = self.need(automaton, below.state)
+                    if need < 0:
+                        return need
+                    for i in range(trie.nodes[child].low, trie.nodes[child].own):
+                        if all_count or (
+                            summary.least <= summary.exits.counts[i] <= summary.most
+                            and not holds(summary.barred, trie.ids[i])
+                        ):
+                            self.add_single(trie.ids[i], need, prices)
+                if trie.nodes[child].count:
+                    places.push_back(below)
+        return 0
+
+    cdef int add_inner(
+        self, Automaton automaton, Item* item, int32_t frame, Summary* summary, Prices* prices
+    ) noexcept nogil:
+        """Tokens that stay inside a narrow lexeme, by the state in which they leave it."""
+        cdef const uint8_t* text
+        cdef int32_t lex, need
+        cdef int64_t j
+        cdef size_t i
+        for i in range(summary.inner.size()):
+            text = &self.vocabulary.flat[self.vocabulary.offsets[2 * summary.inner[i]]]
+            lex = item.lex
+            for j in range(self.vocabulary.offsets[2 * summary.inner[i] + 1]):
+                lex = self.table.step(lex, text[j])
+                if lex < 0:
+                    automaton.error = lex
+                    return lex
+            if lex != NODE_EMPTY:
+                need = self.least_of(automaton, self.cell_inside(item.edge, lex, frame, item.reg))
+                if need < 0:
+                    return need
+                self.add_single(summary.inner[i], need, prices)
+        return 0
+
+    cdef int add_fresh(
+        self, Automaton automaton, State* state, Item* item, Summary* summary, Prices* prices
+    ) noexcept nogil:
+        """Tokens of an item whose text is remembered. Each is walked; of a wide one only some are looked at."""
+        cdef vector[int32_t] candidates = summary.inner
+        if summary.exits != NULL:
+            candidates.insert(candidates.end(), summary.exits.trie.ids.begin(), summary.exits.trie.ids.end())
+        if summary.bits != NULL:
+            self.add_spelled(state, item, candidates)
+        return self.add_walked(automaton, state, candidates, prices)
+
+    cdef void add_spelled(self, State* state, Item* item, vector[int32_t]& candidates) noexcept nogil:
+        """Single bytes, and the tokens that begin the shortest way on."""
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef int32_t node = trie.nodes[0].first, child = 0, cell, place, n_hops = 0
+        for child in range(node, node + trie.nodes[0].count):
+            candidates.insert(
+                candidates.end(), trie.ids.begin() + trie.nodes[child].low, trie.ids.begin() + trie.nodes[child].own
+            )
+        node = 0
+        cell = self.cell_of(state, item)
+        while node >= 0 and n_hops < 256:
+            n_hops += 1
+            for place in range(self.cells[cell].length):
+                node = trie_child(trie, node, self.pool[self.cells[cell].text + place])
+                if node < 0:
+                    return
+                candidates.insert(
+                    candidates.end(), trie.ids.begin() + trie.nodes[node].low, trie.ids.begin() + trie.nodes[node].own
+                )
+            if self.cells[cell].n_next == 0:
+                return
+            cell = self.nexts[self.cells[cell].next]
+
+    cdef int add_walked(
+        self, Automaton automaton, State* state, vector[int32_t]& candidates, Prices* prices
+    ) noexcept nogil:
+        cdef State* after
+        cdef int32_t need
+        cdef size_t i
+        for i in range(candidates.size()):
+            if not has_bit(self.row, candidates[i]):
+                continue
+            after = self.masks.walk_token(automaton, state, candidates[i])
+            if after == NULL:
+                return automaton.error
+            if after != automaton.dead:
+                need = self.need(automaton, after)
+                if need < 0:
+                    return need
+                self.add_single(candidates[i], need, prices)
+        return 0
+
+    cdef void add_single(self, int32_t token, int32_t need, Prices* prices) noexcept nogil:
+        cdef Single single
+        # What the mask has taken out as a dead end stays out.
+        if has_bit(self.row, token):
+            single.token = token
+            single.need = need
+            prices.singles.push_back(single)
+
+    cdef int32_t least_of(self, Automaton automaton, int32_t cell) noexcept nogil:
+        """The fewest tokens from a cell; a code below 0 if a rule is missing."""
+        cdef int code = self.evaluate(automaton, cell)
+        return code if code < 0 else self.leasts[self.cells[cell].least]
+
+    cdef int32_t bound_of(self, Automaton automaton, Item* item) noexcept nogil:
+        """A number of tokens that suffices after every token that stays inside a wide item; a code below 0."""
+        cdef int64_t reach
+        cdef int32_t least
+        # What follows the lexeme. A Fresh edge remembers another text then, hence the margin.
+        least = self.least_of(automaton, self.cell_inside(item.edge, NODE_EPSILON, self.frame_of(item.ret, 0, 0, 0), item.reg))
+        if least < 0:
+            return least
+        if not self.vocabulary.byte_complete:
+            return NEVER
+        reach = self.residuals.reach(self.residuals.base_of(item.lex), self.shortest)
+        if automaton.network.edges[item.edge].kind == EDGE_FRESH:
+            least += FRESH_MARGIN
+            reach = min(reach, <int64_t>FRESH_MARGIN)
+        if reach >= MW_FAR or least >= NEVER:
+            return NEVER
+        # Byte by byte to the end of the lexeme.
+        return least + <int32_t>reach
+
+    cdef int group(self, Automaton automaton, Prices* prices) noexcept nogil:
+        """Make the groups of the wide items."""
+        cdef Partition* partition
+        cdef Group group
+        cdef Item item
+        cdef size_t i, j
+        prices.groups.clear()
+        for i in range(prices.wide.size()):
+            item = prices.wide[i]
+            if automaton.network.edges[item.edge].kind == EDGE_FRESH:
+                continue
+            partition = self.residuals.of(self.residuals.base_of(item.lex))
+            if partition == NULL:
+                return CODE_LIMIT
+            for j in range(partition.residuals.size()):
+                group.residual = &partition.residuals[j]
+                group.need = self.least_of(
+                    automaton,
+                    self.cell_inside(item.edge, group.residual.lex, self.frame_of(item.ret, 0, 0, 0), item.reg),
+                )
+                if group.need < 0:
+                    return group.need
+                prices.groups.push_back(group)
+        prices.grouped = True
+        return 0

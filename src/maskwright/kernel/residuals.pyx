@@ -1,0 +1,183 @@
+# Residuals: in which state of a lexeme each token leaves it.
+#
+# The idea. How many tokens it takes to finish after a token that stays inside a lexeme depends on the state in which
+# the token leaves it. Nearly all tokens leave the body of a string in the state they found it in; some are half
+# an escape or half a character. So the tokens of a wide lexeme state are kept as a few sets, one for each state
+# after them, found by one walk of the vocabulary and shared by all grammars on the table.
+#
+# Locking. Everything expects the table's lock.
+
+from cython.operator cimport dereference as deref
+from libc.stdlib cimport calloc, free
+
+from .families cimport SPARSE_LIMIT
+from .nodes cimport NODE_EMPTY
+from .shortest cimport MW_FAR, Shortest
+from .trie cimport Trie
+from .walking cimport Family
+
+# States that `reach` looks at.
+cdef size_t REACH_LIMIT = 256
+
+cdef struct Here:
+    int32_t node
+    int32_t lex
+
+
+cdef class ResidualTable:
+    """Residuals of one vocabulary over one lexeme table."""
+
+    def __cinit__(self, SummaryTable summaries):
+        self.summaries = summaries
+        self.vocabulary = summaries.vocabulary
+        self.table = summaries.table
+
+    def __dealloc__(self):
+        cdef size_t i, j
+        for i in range(self.pool.size()):
+            for j in range(self.pool[i].residuals.size()):
+                free(self.pool[i].residuals[j].bits)
+
+    cdef int32_t base_of(self, int32_t lex) noexcept nogil:
+        """The state whose residuals stand for those of `lex`: in `x{0,n} rest` the bound changes which tokens are legal,
+        but not how soon they can end."""
+        cdef Family family
+        if (
+            self.summaries.split_repeat(lex, &family)
+            and family.low == 0
+            and self.summaries.is_code(family.part)
+            and self.summaries.starts_apart(family.part, family.rest)
+        ):
+            return family.counter
+        return lex
+
+    cdef Partition* of(self, int32_t lex) noexcept nogil:
+        """Tokens that stay inside a lexeme or end exactly with it, by the state after them. NULL if the table is full."""
+        cdef unordered_map[int32_t, Partition*].iterator known = self.partitions.find(lex)
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef vector[Here] work
+        cdef unordered_map[int32_t, int32_t] places
+        cdef unordered_map[int32_t, Home] homes
+        cdef Partition* partition
+        cdef Here here, below
+        cdef int32_t child, place
+        if known != self.partitions.end():
+            return deref(known).second
+        self.pool.resize(self.pool.size() + 1)
+        partition = &self.pool.back()
+        here.node = 0
+        here.lex = lex
+        work.push_back(here)
+        while not work.empty():
+            here = work.back()
+            work.pop_back()
+            if trie.nodes[here.node].set_of >= 0:
+                if homes.find(here.lex) == homes.end():
+                    homes[here.lex] = self.home_of(here.lex)
+                if self.stays(here.node, homes[here.lex]):
+                    self.add(partition, places, here.lex, trie.nodes[here.node].own, trie.nodes[here.node].high)
+                    continue
+            for child in range(trie.nodes[here.node].first, trie.nodes[here.node].first + trie.nodes[here.node].count):
+                below.lex = self.table.step(here.lex, trie.nodes[child].byte)
+                if below.lex < 0:
+                    self.partitions[lex] = NULL
+                    return NULL
+                if below.lex != NODE_EMPTY:
+                    self.add(partition, places, below.lex, trie.nodes[child].low, trie.nodes[child].own)
+                    if trie.nodes[child].count:
+                        below.node = child
+                        work.push_back(below)
+        for place in range(<int32_t>partition.residuals.size()):
+            self.settle(&partition.residuals[place])
+        self.partitions[lex] = partition
+        return partition
+
+    cdef void add(
+        self, Partition* partition, unordered_map[int32_t, int32_t]& places, int32_t lex, int32_t low, int32_t high
+    ) noexcept nogil:
+        """Add entries of the trie's ids to the tokens that lead to a state."""
+        cdef Residual* residual
+        if low == high:
+            return
+        if places.find(lex) == places.end():
+            places[lex] = <int32_t>partition.residuals.size()
+            partition.residuals.resize(partition.residuals.size() + 1)
+            partition.residuals.back().lex = lex
+            partition.residuals.back().bits = NULL
+        residual = &partition.residuals[places[lex]]
+        residual.tokens.insert(
+            residual.tokens.end(), self.vocabulary.trie.ids.begin() + low, self.vocabulary.trie.ids.begin() + high
+        )
+
+    cdef Home home_of(self, int32_t lex) noexcept nogil:
+        cdef Home home
+        cdef vector[int32_t] targets
+        cdef int byte
+        cdef size_t i
+        home.ascii[0] = home.ascii[1] = 0
+        for byte in range(128):
+            if self.table.step(lex, <uint8_t>byte) == lex:
+                home.ascii[byte >> 6] |= <uint64_t>1 << (byte & 63)
+        home.characters = (home.ascii[0] | home.ascii[1]) != 0 and self.summaries.characters_lead_on(lex, targets)
+        for i in range(targets.size()):
+            home.characters = home.characters and targets[i] == lex
+        return home
+
+    cdef bint stays(self, int32_t node, const Home& home) noexcept nogil:
+        """Whether all tokens below a node of the trie leave the state as it is."""
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef uint64_t* below = &trie.sets[4 * trie.nodes[node].set_of]
+        if below[0] & ~home.ascii[0] or below[1] & ~home.ascii[1]:
+            return False
+        return (below[2] | below[3]) == 0 or (home.characters and trie.nodes[node].whole)
+
+    cdef void settle(self, Residual* residual) noexcept nogil:
+        """Keep many tokens as bits."""
+        cdef size_t i
+        if residual.tokens.size() > SPARSE_LIMIT:
+            residual.bits = <uint32_t*>calloc(self.summaries.n_words, sizeof(uint32_t))
+            for i in range(residual.tokens.size()):
+                residual.bits[residual.tokens[i] >> 5] |= <uint32_t>1 << (residual.tokens[i] & 31)
+            residual.tokens.clear()
+            residual.tokens.shrink_to_fit()
+            self.memory_size_bytes += self.summaries.n_words * sizeof(uint32_t)
+        else:
+            self.memory_size_bytes += residual.tokens.size() * sizeof(int32_t)
+
+    cdef int64_t reach(self, int32_t lex, Shortest shortest) noexcept nogil:
+        """The most bytes that any state reachable from a lexeme state is away from its end; MW_FAR if there are too many
+        states to tell."""
+        cdef unordered_map[int32_t, int64_t].iterator known = self.reaches.find(lex)
+        cdef vector[int32_t] seen
+        cdef unordered_map[int32_t, uint8_t] met
+        cdef vector[uint8_t] tried
+        cdef size_t here = 0, i
+        cdef int32_t child, classes
+        cdef int64_t most = 0
+        cdef int byte
+        if known != self.reaches.end():
+            return deref(known).second
+        seen.push_back(lex)
+        met[lex] = 1
+        while here < seen.size():
+            classes = self.table.class_map(seen[here], 0)
+            if classes < 0 or seen.size() > REACH_LIMIT:
+                most = MW_FAR
+                break
+            most = max(most, shortest.distance(seen[here], 0))
+            tried.assign(self.table.map_sizes[classes], 0)
+            for byte in range(256):
+                if not tried[self.table.maps[classes][byte]]:
+                    tried[self.table.maps[classes][byte]] = 1
+                    child = self.table.step(seen[here], <uint8_t>byte)
+                    if child > NODE_EMPTY and met.find(child) == met.end():
+                        met[child] = 1
+                        seen.push_back(child)
+            here += 1
+        if most < MW_FAR:
+            # All of them reach no further than the first.
+            for i in range(seen.size()):
+                if self.reaches.find(seen[i]) == self.reaches.end():
+                    self.reaches[seen[i]] = most
+        self.reaches[lex] = most
+        return most
