@@ -39,9 +39,11 @@ cdef class Budgets(Completions):
     cdef int add_exits(self, Automaton automaton, State* state, Item* item, Summary* summary, Prices* prices) noexcept nogil
     cdef int add_inner(self, Automaton automaton, Item* item, int32_t frame, Summary* summary, Prices* prices) noexcept nogil
     cdef int add_fresh(self, Automaton automaton, State* state, Item* item, Summary* summary, Prices* prices) noexcept nogil
+    cdef int32_t lexeme_after(self, int32_t lex, int32_t token) noexcept nogil
     cdef void add_spelled(self, State* state, Item* item, vector[int32_t]& candidates) noexcept nogil
     cdef int add_walked(self, Automaton automaton, State* state, vector[int32_t]& candidates, Prices* prices) noexcept nogil
     cdef int32_t least_of(self, Automaton automaton, int32_t cell) noexcept nogil
     cdef void add_single(self, int32_t token, int32_t need, Prices* prices) noexcept nogil
     cdef int32_t bound_of(self, Automaton automaton, Item* item) noexcept nogil
-    cdef int group(self, Automaton automaton, Prices* prices) noexcept nogil
+    cdef int64_t margin_of(self, Automaton automaton, Item* item) noexcept nogil
+    cdef int group(self, Automaton automaton, Prices* prices, const uint32_t* row) noexcept nogil

@@ -11,8 +11,10 @@
 # even the farthest state of the lexeme can be afforded, these sets are not made at all. A token that several
 # items allow may be taken if it can be afforded by way of one.
 #
-# Where a Fresh edge is open, what follows depends on the text of each token, so tokens cannot be taken in sets. Close
-# to the end only those are allowed there that are walked: single bytes, and what spells the shortest way on.
+# Where a wide Fresh edge is open, what follows depends on the text of each token, because it is remembered. The sets are
+# priced as if it were not. At most one text of the plan turns out to be taken then, and has to be replaced by
+# one more fresh text; the room for that is asked for beforehand (`margin_of`). Without it only those tokens are
+# allowed that are walked: single bytes, and what spells the shortest way on.
 #
 # Locking. Everything expects the table's lock.
 
@@ -21,15 +23,15 @@ from cython.operator cimport dereference as deref
 from .automaton cimport RET_SELF
 from .completion cimport NEVER
 from .masks cimport write_mask
-from .network cimport EDGE_FRESH
-from .nodes cimport CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
-from .residuals cimport Partition
-from .shortest cimport MW_FAR, Shortest
+from .network cimport EDGE_FRESH, NetEdge
+from .nodes cimport CODE_EXPAND, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
+from .residuals cimport Partition, first_common
+from .shortest cimport MW_FAR, Shortest, Way
 from .summaries cimport Summary, holds
 from .trie cimport TokenTrie, Trie, trie_child
 
-# How far above what is needed a budget must be for an open Fresh edge to count as far from the end.
-cdef int32_t FRESH_MARGIN = 64
+# Tokens more that a text may take where it stands than its bytes: tokens that reached over its borders come apart.
+cdef int32_t BORDER_TOKENS = 16
 
 
 # Where the suffix of a token stands.
@@ -69,16 +71,13 @@ cdef class Budgets(Completions):
         if state.loose_at - 1 <= limit:
             return 0
         if not prices.wide.empty() and not prices.grouped:
-            code = self.group(automaton, prices)
+            code = self.group(automaton, prices, row)
             if code < 0:
                 return code
             for i in range(prices.singles.size()):
                 worst = max(worst, prices.singles[i].need)
             for i in range(prices.groups.size()):
                 worst = max(worst, prices.groups[i].need)
-            for i in range(prices.wide.size()):
-                if automaton.network.edges[prices.wide[i].edge].kind == EDGE_FRESH:
-                    worst = max(worst, state.loose_at - 1)
             state.loose_at = worst + 1
         self.row.assign(self.masks.n_words, 0)
         for i in range(prices.groups.size()):
@@ -203,24 +202,27 @@ cdef class Budgets(Completions):
         self, Automaton automaton, Item* item, int32_t frame, Summary* summary, Prices* prices
     ) noexcept nogil:
         """Tokens that stay inside a narrow lexeme, by the state in which they leave it."""
-        cdef const uint8_t* text
         cdef int32_t lex, need
-        cdef int64_t j
         cdef size_t i
         for i in range(summary.inner.size()):
-            text = &self.vocabulary.flat[self.vocabulary.offsets[2 * summary.inner[i]]]
-            lex = item.lex
-            for j in range(self.vocabulary.offsets[2 * summary.inner[i] + 1]):
-                lex = self.table.step(lex, text[j])
-                if lex < 0:
-                    automaton.error = lex
-                    return lex
+            lex = self.lexeme_after(item.lex, summary.inner[i])
+            if lex < 0:
+                return lex
             if lex != NODE_EMPTY:
                 need = self.least_of(automaton, self.cell_inside(item.edge, lex, frame, item.reg))
                 if need < 0:
                     return need
                 self.add_single(summary.inner[i], need, prices)
         return 0
+
+    cdef int32_t lexeme_after(self, int32_t lex, int32_t token) noexcept nogil:
+        """Lexeme state after the bytes of a token; a code below 0 if it could not be made."""
+        cdef const uint8_t* text = &self.vocabulary.flat[self.vocabulary.offsets[2 * token]]
+        cdef int64_t i
+        for i in range(self.vocabulary.offsets[2 * token + 1]):
+            if lex > NODE_EMPTY:
+                lex = self.table.step(lex, text[i])
+        return lex
 
     cdef int add_fresh(
         self, Automaton automaton, State* state, Item* item, Summary* summary, Prices* prices
@@ -290,45 +292,88 @@ cdef class Budgets(Completions):
 
     cdef int32_t bound_of(self, Automaton automaton, Item* item) noexcept nogil:
         """A number of tokens that suffices after every token that stays inside a wide item; a code below 0."""
-        cdef int64_t reach
+        cdef int64_t reach, margin
         cdef int32_t least
-        # What follows the lexeme. A Fresh edge remembers another text then, hence the margin.
+        cdef bint exact
+        # What follows the lexeme.
         least = self.least_of(automaton, self.cell_inside(item.edge, NODE_EPSILON, self.frame_of(item.ret, 0, 0, 0), item.reg))
         if least < 0:
             return least
         if not self.vocabulary.byte_complete:
             return NEVER
-        reach = self.residuals.reach(self.residuals.base_of(item.lex), self.shortest)
-        if automaton.network.edges[item.edge].kind == EDGE_FRESH:
-            least += FRESH_MARGIN
-            reach = min(reach, <int64_t>FRESH_MARGIN)
-        if reach >= MW_FAR or least >= NEVER:
+        reach = self.residuals.reach(self.residuals.base_of(item.lex, &exact), self.shortest)
+        if not exact:
+            reach = self.residuals.reach(item.lex, self.shortest)
+        margin = self.margin_of(automaton, item)
+        if margin < 0:
+            return <int32_t>margin
+        if reach >= MW_FAR or margin >= MW_FAR or least >= NEVER:
             return NEVER
         # Byte by byte to the end of the lexeme.
-        return least + <int32_t>reach
+        return least + <int32_t>reach + <int32_t>margin
 
-    cdef int group(self, Automaton automaton, Prices* prices) noexcept nogil:
-        """Make the groups of the wide items."""
+    cdef int64_t margin_of(self, Automaton automaton, Item* item) noexcept nogil:
+        """Tokens that one more text of a Fresh edge may take after the plan of its rule; 0 for other edges, a code below
+        0 if a rule is missing."""
+        cdef NetEdge* edge = &automaton.network.edges[item.edge]
+        cdef Way way
+        cdef int64_t cost
+        cdef int32_t node = edge.target, register, lex
+        if edge.kind != EDGE_FRESH:
+            return 0
+        register = self.shortest.after_fresh(edge, item.lex, item.reg)
+        while register >= 0:
+            cost = self.shortest.way(node, register, &way)
+            if cost == CODE_EXPAND:
+                automaton.pending_rule = self.shortest.needed
+                return CODE_EXPAND
+            if cost >= MW_FAR:
+                return MW_FAR
+            if way.edge < 0:
+                lex = self.network.fresh_lexeme(register, edge)
+                cost = self.shortest.distance(lex, 0) if lex >= 0 else MW_FAR
+                return cost + BORDER_TOKENS if cost < MW_FAR else MW_FAR
+            node = automaton.network.edges[way.edge].target
+            register = way.register
+        return MW_FAR
+
+    cdef int group(self, Automaton automaton, Prices* prices, const uint32_t* row) noexcept nogil:
+        """Make the groups of the wide items; `row` is the state's mask."""
         cdef Partition* partition
+        cdef int32_t lex, token
+        cdef int64_t margin
+        cdef bint exact
         cdef Group group
         cdef Item item
         cdef size_t i, j
         prices.groups.clear()
         for i in range(prices.wide.size()):
             item = prices.wide[i]
-            if automaton.network.edges[item.edge].kind == EDGE_FRESH:
+            margin = self.margin_of(automaton, &item)
+            if margin < 0:
+                return <int>margin
+            if margin >= MW_FAR:
                 continue
-            partition = self.residuals.of(self.residuals.base_of(item.lex))
+            partition = self.residuals.of(self.residuals.base_of(item.lex, &exact))
             if partition == NULL:
                 return CODE_LIMIT
             for j in range(partition.residuals.size()):
                 group.residual = &partition.residuals[j]
+                token = first_common(group.residual, row, self.masks.n_words)
+                if token < 0:
+                    continue
+                lex = group.residual.lex if exact else self.lexeme_after(item.lex, token)
+                if lex < 0:
+                    return lex
+                if lex == NODE_EMPTY:
+                    # Legal by way of another item.
+                    continue
                 group.need = self.least_of(
-                    automaton,
-                    self.cell_inside(item.edge, group.residual.lex, self.frame_of(item.ret, 0, 0, 0), item.reg),
+                    automaton, self.cell_inside(item.edge, lex, self.frame_of(item.ret, 0, 0, 0), item.reg)
                 )
                 if group.need < 0:
                     return group.need
+                group.need = min(group.need + <int32_t>margin, <int32_t>NEVER)
                 prices.groups.push_back(group)
         prices.grouped = True
         return 0

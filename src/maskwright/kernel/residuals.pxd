@@ -23,6 +23,22 @@ cdef struct Home:
     uint64_t[2] ascii
     bint characters             # and all of several bytes
 
+cdef inline int32_t first_common(Residual* residual, const uint32_t* row, int32_t n_words) noexcept nogil:
+    """A token of a set whose bit is set in a row; -1 if there is none."""
+    cdef int32_t word, token
+    cdef size_t i
+    if residual.bits != NULL:
+        for word in range(n_words):
+            if residual.bits[word] & row[word]:
+                for token in range(32 * word, 32 * word + 32):
+                    if ((residual.bits[word] & row[word]) >> (token & 31)) & 1:
+                        return token
+    for i in range(residual.tokens.size()):
+        token = residual.tokens[i]
+        if (row[token >> 5] >> (token & 31)) & 1:
+            return token
+    return -1
+
 cdef class ResidualTable:
     cdef TokenTrie vocabulary
     cdef LexemeTable table
@@ -33,7 +49,7 @@ cdef class ResidualTable:
     cdef readonly long long memory_size_bytes
 
     cdef Partition* of(self, int32_t lex) noexcept nogil
-    cdef int32_t base_of(self, int32_t lex) noexcept nogil
+    cdef int32_t base_of(self, int32_t lex, bint* exact) noexcept nogil
     cdef Home home_of(self, int32_t lex) noexcept nogil
     cdef bint stays(self, int32_t node, const Home& home) noexcept nogil
     cdef void add(self, Partition* partition, unordered_map[int32_t, int32_t]& places, int32_t lex, int32_t low, int32_t high) noexcept nogil

@@ -16,6 +16,8 @@ from .shortest cimport MW_FAR, Shortest
 from .trie cimport Trie
 from .walking cimport Family
 
+# More repetitions than a token has, and than a shortest string is likely to need.
+cdef int32_t FAR_BOUND = 100_000
 # States that `reach` looks at.
 cdef size_t REACH_LIMIT = 256
 
@@ -38,18 +40,31 @@ cdef class ResidualTable:
             for j in range(self.pool[i].residuals.size()):
                 free(self.pool[i].residuals[j].bits)
 
-    cdef int32_t base_of(self, int32_t lex) noexcept nogil:
-        """The state whose residuals stand for those of `lex`: in `x{0,n} rest` the bound changes which tokens are legal,
-        but not how soon they can end."""
+    cdef int32_t base_of(self, int32_t lex, bint* exact) noexcept nogil:
+        """The state whose partition serves for that of `lex`.
+
+        In `x{0,n} rest` the bound changes which tokens are legal, but not how soon they can end: `x* rest` has the same
+        residuals (`exact`). Other counted lexemes share how tokens are told apart: by the state without bounds
+        and by the number of repetitions, as `x{0,FAR_BOUND} rest` does. Where the tokens of a set lead is then found with
+        one that is legal.
+        """
         cdef Family family
-        if (
-            self.summaries.split_repeat(lex, &family)
-            and family.low == 0
-            and self.summaries.is_code(family.part)
-            and self.summaries.starts_apart(family.part, family.rest)
-        ):
+        cdef vector[int32_t] parts
+        cdef int32_t counted
+        exact[0] = True
+        if not self.summaries.family_of(lex, &family) or family.part < 0:
+            return lex
+        if family.base == family.counter and family.low == 0:
             return family.counter
-        return lex
+        counted = self.table.concat(self.table.repeat(family.part, 0, FAR_BOUND), family.rest)
+        if family.base != family.counter:
+            parts.push_back(family.base)
+            parts.push_back(counted)
+            counted = self.table.and_of(parts)
+        if counted < 0:
+            return lex
+        exact[0] = False
+        return counted
 
     cdef Partition* of(self, int32_t lex) noexcept nogil:
         """Tokens that stay inside a lexeme or end exactly with it, by the state after them. NULL if the table is full."""
