@@ -25,7 +25,6 @@ from .kernel.compiled import CompiledCore
 from .kernel.lexemes import LexemeTable
 from .kernel.masks import MaskBuilder
 from .kernel.matcher import MatcherCore
-from .kernel.matcher import MatcherCore
 from .kernel.trie import TokenTrie
 from .network import lower
 from .vocabulary import TokenizerInfo

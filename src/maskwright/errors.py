@@ -146,9 +146,7 @@ class BudgetError(MaskwrightError):
         needed: Tokens that would suffice, the stop token included; None if no number is known to.
     """
 
-    def __init__(
-        self, message: str, *, available: int, needed: int | None, hint: str | None = None
-    ) -> None:
+    def __init__(self, message: str, *, available: int, needed: int | None, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.available = available
         self.needed = needed

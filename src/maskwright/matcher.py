@@ -35,8 +35,8 @@ class GrammarMatcher(MatcherCore):
         override_stop_tokens: Stop tokens to use instead of the vocabulary's: one id or several.
         terminate_without_stop_token: Count the output as terminated as soon as it is complete.
         max_rollback_tokens: Accepted for compatibility; rollback is never limited.
-        max_tokens: Budget of the whole output, stop token included. Tokens after which the output could not be
-            completed within it are illegal, so whatever the model prefers, it is complete in time. As long as
+        max_tokens: Budget of the whole output, stop token included. Tokens after which it could not be
+            completed in time are illegal, so whatever the model prefers, it is complete in time. As long as
             there is room, nothing is different.
 
     Raises:

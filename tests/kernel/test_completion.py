@@ -67,7 +67,11 @@ def test_far_away_ends(schema, n_bytes):
 def test_members_in_any_order():
     """Every subset of the members is a place of its own; the search heads for those that are required."""
     names = [f"member{number}" for number in range(40)]
-    schema = {"properties": {name: {"type": "boolean"} for name in names}, "required": names, "type": "object"}
+    schema = {
+        "properties": {name: {"type": "boolean"} for name in names},
+        "required": names,
+        "type": "object",
+    }
     compiler = maskwright.GrammarCompiler(BYTES)
     matcher = maskwright.GrammarMatcher(compiler.compile_json_schema(schema, any_order=True))
     completion = matcher.find_shortest_completion()

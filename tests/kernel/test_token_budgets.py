@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import maskwright
 from maskwright.reference import accepts
-from tests.kernel.pairs import cases, kernel_matcher, legal, token_ids
+from tests.kernel.pairs import cases, legal, token_ids
 from tests.kernel.test_walks import SCHEMAS
 from tests.strategies import STOP_ID
 
@@ -19,7 +19,25 @@ SLOW = (HealthCheck.too_slow, HealthCheck.filter_too_much)
 
 
 def small_vocabulary() -> maskwright.TokenizerInfo:
-    longer = [b'{"', b'":', b'": ', b'","', b'"}', b"},", b"true", b"null", b"ab", b"abc", b"12", b"   ", b"[[", b"]]", b"\xc3\xa9", b'\\"', b'a"']
+    longer = [
+        b'{"',
+        b'":',
+        b'": ',
+        b'","',
+        b'"}',
+        b"},",
+        b"true",
+        b"null",
+        b"ab",
+        b"abc",
+        b"12",
+        b"   ",
+        b"[[",
+        b"]]",
+        b"\xc3\xa9",
+        b'\\"',
+        b'a"',
+    ]
     return maskwright.TokenizerInfo([bytes([byte]) for byte in range(256)] + longer + ["</s>"])
 
 
@@ -165,7 +183,11 @@ def test_a_text_that_leaves_too_little_is_refused():
     matcher = matcher_for({"type": "string"}, max_tokens=6)
     assert not matcher.accept_string('"wxyzw')
     assert matcher.accept_string('"wxy')
-    assert legal(matcher, INFO.vocab_size) == [ord("\""), INFO.decoded_vocab.index(b"{\""), INFO.decoded_vocab.index(b"a\"")]
+    assert legal(matcher, INFO.vocab_size) == [
+        ord('"'),
+        INFO.decoded_vocab.index(b'{"'),
+        INFO.decoded_vocab.index(b'a"'),
+    ]
 
 
 def test_engines_that_count_themselves():
@@ -181,7 +203,9 @@ def test_engines_that_count_themselves():
 
 
 def test_batches_and_draft_trees_keep_to_the_budget():
-    compiled = maskwright.GrammarCompiler(INFO).compile_json_schema({"type": "array", "items": {"enum": [12]}})
+    compiled = maskwright.GrammarCompiler(INFO).compile_json_schema(
+        {"type": "array", "items": {"enum": [12]}}
+    )
     matchers = [maskwright.GrammarMatcher(compiled, max_tokens=budget) for budget in (3, 4, 5, 40)]
     rows = maskwright.allocate_token_bitmask(len(matchers), INFO.vocab_size)
     for _ in range(2):  # the second time all masks are there
@@ -194,7 +218,7 @@ def test_batches_and_draft_trees_keep_to_the_budget():
     rows = maskwright.allocate_token_bitmask(4, INFO.vocab_size)
     assert tight.traverse_draft_tree(np.array([1, 2, 3, -1]), np.full(4, -1), drafts, rows)
     follower = maskwright.GrammarMatcher(compiled, max_tokens=4)
-    for row, token in zip(rows, drafts[1:].tolist() + [None], strict=True):
+    for row, token in zip(rows, [*drafts[1:].tolist(), None], strict=True):
         assert token_ids(row) == legal(follower, INFO.vocab_size)
         assert token is None or follower.accept_token(token)
 
@@ -203,5 +227,3 @@ def test_without_a_stop_token_none_is_kept_back():
     matcher = matcher_for({"const": 1}, terminate_without_stop_token=True, max_tokens=1)
     assert matcher.accept_token(ord("1"))
     assert matcher.is_terminated()
-
-

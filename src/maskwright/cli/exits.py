@@ -11,14 +11,16 @@ from typing import IO, Any, Final
 
 import click
 
-from ..errors import GrammarError, MaskwrightError
+from ..errors import BudgetError, GrammarError, MaskwrightError
 
 __all__ = ["GRAMMAR", "INCOMPLETE", "MODEL", "NO", "Failure", "failure_of"]
 
 NO: Final = 1  #: the answer is no: text not accepted (trace), something not enforced (check)
 GRAMMAR: Final = 3  #: a schema, grammar or regular expression cannot be compiled
 MODEL: Final = 4  #: a model or tokenizer is missing or cannot be used
-INCOMPLETE: Final = 5  #: generation ran into --max-tokens; what was printed is the beginning of an answer
+INCOMPLETE: Final = (
+    5  #: --max-tokens is too few; what was printed, if anything, is the beginning of an answer
+)
 
 
 class Failure(click.ClickException):
@@ -34,5 +36,11 @@ class Failure(click.ClickException):
 
 def failure_of(error: MaskwrightError) -> Failure:
     """What a typed error of the library is to a person at a terminal."""
-    code = GRAMMAR if isinstance(error, GrammarError) else MODEL
+    code = (
+        INCOMPLETE
+        if isinstance(error, BudgetError)
+        else GRAMMAR
+        if isinstance(error, GrammarError)
+        else MODEL
+    )
     return Failure(f"{type(error).__name__}: {error}", code)

@@ -22,6 +22,12 @@ __all__ = ["generate"]
 @click.option("--model", metavar="PATH", help="GGUF file or transformers folder.  [default: SmolLM2-135M]")
 @click.option("--max-tokens", type=click.IntRange(min=1), default=512, show_default=True)
 @click.option(
+    "--finish/--no-finish",
+    default=True,
+    show_default=True,
+    help="Complete the answer within --max-tokens, whatever the model prefers; or let it be cut off there.",
+)
+@click.option(
     "--temperature", type=click.FloatRange(min=0), default=0.0, show_default=True, help="0: the best token."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
@@ -36,6 +42,7 @@ def generate(
     prompt: str,
     model: str | None,
     max_tokens: int,
+    finish: bool,
     temperature: float,
     seed: int,
     schema_in_prompt: bool,
@@ -45,7 +52,8 @@ def generate(
     """Answer PROMPT with text that fits a schema, model, regex, grammar or list.
 
     The answer is printed as it comes. A line on standard error says how many tokens it had, the time
-    per token and the time spent on masks. Exit code 5: --max-tokens came first.
+    per token and the time spent on masks. Exit code 5: no answer fits into --max-tokens, or with
+    --no-finish it came first.
     """
     wanted = read_constraint(**constraint)
     from .. import GrammarCompiler
@@ -68,7 +76,13 @@ def generate(
     statistics = Statistics()
     sampler = Sampler(temperature=temperature, seed=seed)
     for piece in generate_text(
-        engine, compiled, tokens, sampler=sampler, max_tokens=max_tokens, statistics=statistics
+        engine,
+        compiled,
+        tokens,
+        sampler=sampler,
+        max_tokens=max_tokens,
+        statistics=statistics,
+        finish=finish,
     ):
         click.echo(piece, nl=False)
     click.echo()

@@ -11,7 +11,7 @@ import codecs
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +72,7 @@ class _Options(TypedDict):
     sampler: Sampler
     max_tokens: int
     statistics: Statistics
+    finish: NotRequired[bool]
 
 
 def generate_tokens(
@@ -82,6 +83,7 @@ def generate_tokens(
     sampler: Sampler,
     max_tokens: int,
     statistics: Statistics,
+    finish: bool = True,
 ) -> Iterator[int]:
     """The tokens of one answer as they come, without the stop token.
 
@@ -90,10 +92,14 @@ def generate_tokens(
         compiled: What the answer must look like, compiled for the model's vocabulary.
         prompt: Token ids.
         sampler: How to pick among the legal tokens.
-        max_tokens: Where to stop if the answer is not complete by then.
+        max_tokens: Tokens of the answer, stop token included.
         statistics: Counted up on the way; ``finished`` tells whether the answer is complete.
+        finish: Complete the answer within `max_tokens`, whatever the model prefers; else it may be cut off.
+
+    Raises:
+        BudgetError: No answer fits into `max_tokens`.
     """
-    matcher = GrammarMatcher(compiled)
+    matcher = GrammarMatcher(compiled, max_tokens=max_tokens if finish else None)
     bitmask = allocate_token_bitmask(1, compiled.tokenizer_info.vocab_size)
     unread = list(prompt)
     model.reset()

@@ -47,6 +47,11 @@ class MaskLogitsProcessor:
         grammar: What the answer must match.
         prompt_length: Tokens of the prompt; None to take what the first call of a generation brings.
         stop_token_ids: Stop tokens to use instead of the vocabulary's.
+        max_tokens: Budget of an answer, stop token included: whatever the model prefers, it is complete
+            within that. The engine's own limit must not be lower.
+
+    Raises:
+        BudgetError: `max_tokens` is less than the grammar needs.
 
     Attributes:
         rows: What follows the ids; its `left_grammar` and `mask_seconds` are of interest.
@@ -58,8 +63,11 @@ class MaskLogitsProcessor:
         *,
         prompt_length: int | None = None,
         stop_token_ids: Sequence[int] | None = None,
+        max_tokens: int | None = None,
     ) -> None:
-        self.rows: Final = RowFollower(grammar, prompt_length=prompt_length, stop_token_ids=stop_token_ids)
+        self.rows: Final = RowFollower(
+            grammar, prompt_length=prompt_length, stop_token_ids=stop_token_ids, max_tokens=max_tokens
+        )
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
         """Logits with -inf for every token that is not legal.

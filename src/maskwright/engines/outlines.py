@@ -49,13 +49,18 @@ class MaskwrightBackend:
     Args:
         model: An Outlines model that runs in this process.
         compiler: To share compiled grammars; by default one for the model's vocabulary.
+        max_tokens: Budget of an answer, stop token included: whatever the model prefers, it is complete
+            within that. The engine's own limit must not be lower.
 
     Raises:
         VocabularyError: The model's vocabulary cannot be read.
     """
 
-    def __init__(self, model: Any, *, compiler: GrammarCompiler | None = None) -> None:
+    def __init__(
+        self, model: Any, *, compiler: GrammarCompiler | None = None, max_tokens: int | None = None
+    ) -> None:
         _register()
+        self.max_tokens: Final = max_tokens
         self.tensor_library_name: Final = str(model.tensor_library_name)
         self.compiler: Final = compiler or GrammarCompiler(vocabulary(model))
 
@@ -92,7 +97,7 @@ class MaskwrightBackend:
         return self._processor(self.compiler.compile_grammar(Grammar.from_ebnf(grammar)))
 
     def _processor(self, compiled: CompiledGrammar) -> MaskLogitsProcessor:
-        return MaskLogitsProcessor(compiled, self.tensor_library_name)
+        return MaskLogitsProcessor(compiled, self.tensor_library_name, max_tokens=self.max_tokens)
 
 
 class MaskLogitsProcessor:
@@ -101,16 +106,21 @@ class MaskLogitsProcessor:
     Args:
         grammar: What each answer must match.
         tensor_library_name: ``"torch"``, ``"numpy"`` or ``"mlx"``.
+        max_tokens: Budget of an answer, stop token included: whatever the model prefers, it is complete
+            within that. The engine's own limit must not be lower.
 
     Raises:
         VocabularyError: Another array library.
+        BudgetError: `max_tokens` is less than the grammar needs.
     """
 
-    def __init__(self, grammar: CompiledGrammar, tensor_library_name: str) -> None:
+    def __init__(
+        self, grammar: CompiledGrammar, tensor_library_name: str, *, max_tokens: int | None = None
+    ) -> None:
         if tensor_library_name not in ("torch", "numpy", "mlx"):
             raise VocabularyError(f"arrays of {tensor_library_name!r} are not supported")
         self.tensor_library_name: Final = tensor_library_name
-        self.rows: Final = RowFollower(grammar)
+        self.rows: Final = RowFollower(grammar, max_tokens=max_tokens)
 
     def reset(self) -> None:
         """Begin a new generation. Outlines calls this before each."""

@@ -80,9 +80,12 @@ class RowFollower:
             first call brings is the prompt, and a call that does not continue the rows seen before
             begins a new generation.
         stop_token_ids: Stop tokens to use instead of the vocabulary's.
+        max_tokens: Budget of an answer, stop token included: whatever the model prefers, it is complete
+            within that. The engine's own limit must not be lower.
 
     Raises:
         MatcherError: No grammar, or grammars of different vocabularies.
+        BudgetError: `max_tokens` is less than a grammar needs.
 
     Attributes:
         left_grammar: Rows of the last call that hold a token that was not legal. Beam search picks such
@@ -97,6 +100,7 @@ class RowFollower:
         *,
         prompt_length: int | Sequence[int] | None = None,
         stop_token_ids: Sequence[int] | None = None,
+        max_tokens: int | None = None,
     ) -> None:
         chosen = [grammars] if isinstance(grammars, CompiledGrammar) else list(grammars)
         if not chosen:
@@ -109,6 +113,11 @@ class RowFollower:
         self._grammars: Final = chosen
         self._prompt_length = prompt_length
         self._stop_token_ids = stop_token_ids
+        self._max_tokens = max_tokens
+        if max_tokens is not None:
+            # Engines call us where an error is hard to report: what cannot be finished is told now.
+            for grammar in range(len(chosen)):
+                self._new_matcher(grammar)
         self._batch = BatchGrammarMatcher()
         self.left_grammar: list[int] = []
         self.mask_seconds = 0.0
@@ -257,8 +266,12 @@ class RowFollower:
         return row // (n_rows // len(self._grammars))
 
     def _new_trail(self, grammar: int) -> _Trail:
-        matcher = GrammarMatcher(self._grammars[grammar], override_stop_tokens=self._stop_token_ids)
-        return _Trail(grammar, np.zeros(0, np.int64), matcher)
+        return _Trail(grammar, np.zeros(0, np.int64), self._new_matcher(grammar))
+
+    def _new_matcher(self, grammar: int) -> GrammarMatcher:
+        return GrammarMatcher(
+            self._grammars[grammar], override_stop_tokens=self._stop_token_ids, max_tokens=self._max_tokens
+        )
 
     def _only_stops(self, row: int) -> None:
         words = self._bitmask[row].view(np.uint32)

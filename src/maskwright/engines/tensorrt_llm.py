@@ -118,6 +118,11 @@ class MaskLogitsProcessor:
         grammar: What the answer must match.
         prompt_length: Tokens of the prompt; None to take what the first call brings.
         stop_token_ids: Stop tokens to use instead of the vocabulary's.
+        max_tokens: Budget of an answer, stop token included: whatever the model prefers, it is complete
+            within that. The engine's own limit must not be lower.
+
+    Raises:
+        BudgetError: `max_tokens` is less than the grammar needs.
     """
 
     def __init__(
@@ -126,8 +131,11 @@ class MaskLogitsProcessor:
         *,
         prompt_length: int | None = None,
         stop_token_ids: Sequence[int] | None = None,
+        max_tokens: int | None = None,
     ) -> None:
-        self.rows: Final = RowFollower(grammar, prompt_length=prompt_length, stop_token_ids=stop_token_ids)
+        self.rows: Final = RowFollower(
+            grammar, prompt_length=prompt_length, stop_token_ids=stop_token_ids, max_tokens=max_tokens
+        )
 
     def __call__(
         self,

@@ -58,9 +58,13 @@ class MaskLogitsProcessor:
             first call of a generation brings. Give it where a prompt may continue an earlier answer of
             the same processor, or already holds the beginning of the answer.
         stop_token_ids: Stop tokens to use instead of the vocabulary's.
+        max_tokens: Budget of an answer, stop token included: whatever the model prefers, it is complete
+            within that. Pass `generate` a `max_new_tokens` that is
+            no lower.
 
     Raises:
         MatcherError: No grammar, or grammars of different vocabularies.
+        BudgetError: `max_tokens` is less than a grammar needs.
 
     Attributes:
         rows: What follows the rows; its `left_grammar` and `mask_seconds` are of interest.
@@ -74,8 +78,11 @@ class MaskLogitsProcessor:
         *,
         prompt_length: int | Sequence[int] | None = None,
         stop_token_ids: Sequence[int] | None = None,
+        max_tokens: int | None = None,
     ) -> None:
-        self.rows: Final = RowFollower(grammars, prompt_length=prompt_length, stop_token_ids=stop_token_ids)
+        self.rows: Final = RowFollower(
+            grammars, prompt_length=prompt_length, stop_token_ids=stop_token_ids, max_tokens=max_tokens
+        )
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Scores with -inf for every token that is not legal.

@@ -114,7 +114,9 @@ class Generator(Generic[_T]):
         Args:
             prompt: A text; a chat (messages with ``role`` and ``content``); or a list of either, which
                 the engine answers as one batch where it can.
-            max_tokens: Where to stop an answer that is not complete by then.
+            max_tokens: Tokens of an answer, stop token included. The answer is complete within them: tokens
+                that would leave too few are masked. (vLLM needs the plug-in for that; without it an answer
+                that is too long is cut off.)
             temperature: 0 for the best legal token always; 1 for the model's own distribution.
             seed: Makes sampled answers repeatable.
             return_exceptions: For a list: put an `OutputError` in the place of an answer that failed
@@ -124,6 +126,7 @@ class Generator(Generic[_T]):
 
         Raises:
             OutputError: An answer is not complete, or the type refuses it.
+            BudgetError: No answer fits into `max_tokens`.
         """
         single = _is_single(prompt)
         prompts = [prompt] if single else list(prompt)

@@ -101,7 +101,7 @@ class LlamaCppModel:
         return generate_tokens(
             self._llama,
             encode_chat(self._llama, chat),
-            MaskLogitsProcessor(grammar),
+            MaskLogitsProcessor(grammar, max_tokens=settings.max_tokens),
             max_tokens=settings.max_tokens,
             temperature=settings.temperature,
             seed=settings.seed,
@@ -183,7 +183,9 @@ class TransformersModel:
 
         from ..engines.transformers import MaskLogitsProcessor
 
-        processor = MaskLogitsProcessor(grammar, prompt_length=inputs["input_ids"].shape[1])
+        processor = MaskLogitsProcessor(
+            grammar, prompt_length=inputs["input_ids"].shape[1], max_tokens=settings.max_tokens
+        )
         sampling: dict[str, Any] = {"do_sample": False}
         if settings.temperature > 0:
             # Without these the model's own defaults filter, and most legal tokens are never sampled.

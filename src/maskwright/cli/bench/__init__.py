@@ -25,6 +25,7 @@ _COMMANDS = {
     "tools": "128 tool calls in one grammar",
     "memory": "memory of grammars, matchers and vocabularies",
     "instructions": "instruction counts of the hot paths, against the committed ones",
+    "budgets": "random walks that have to end in time, and what a token budget costs",
     "capacity": "sequences that one core serves at 10 ms a step",
     "conformance": "official JSON Schema suite and MaskBench verdicts",
 }

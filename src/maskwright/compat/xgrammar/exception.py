@@ -15,6 +15,7 @@ from maskwright import errors
 
 __all__ = [
     "BitmaskError",
+    "BudgetError",
     "DeserializeFormatError",
     "DeserializeVersionError",
     "GrammarError",
@@ -72,6 +73,10 @@ class BitmaskError(errors.BitmaskError, MaskwrightError):
     """A bitmask or logits array has the wrong shape, dtype or device."""
 
 
+class BudgetError(errors.BudgetError, MaskwrightError):
+    """A budget of tokens is too small to complete an output."""
+
+
 class UnsupportedError(GrammarError):
     """XGrammar has this, maskwright does not."""
 
@@ -102,6 +107,7 @@ _TWINS: Final[dict[type[errors.MaskwrightError], type[MaskwrightError]]] = {
     errors.VocabularyError: VocabularyError,
     errors.MatcherError: MatcherError,
     errors.BitmaskError: BitmaskError,
+    errors.BudgetError: BudgetError,
 }
 
 

@@ -8,6 +8,7 @@ comes: both write the same masks, so they can share a batch.
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -24,7 +25,7 @@ from ... import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from ...errors import MaskwrightError
 from .grammar import MaskwrightGrammar, allocate_vocab_mask, apply_vocab_mask, move_vocab_mask
 
-__all__ = ["MaskwrightBackend", "create_backend"]
+__all__ = ["MaskwrightBackend", "create_backend", "keep_requests_within_their_limits"]
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +58,26 @@ def create_backend(
     return ReasonerGrammarBackend(
         backend, parser, tokenizer, enable_strict_thinking=serving.enable_strict_thinking
     )
+
+
+def keep_requests_within_their_limits() -> None:
+    """Wrap the one method of SGLang that sees a request when its grammar is ready and new."""
+    from sglang.srt.constrained.grammar_manager import GrammarManager
+
+    original = GrammarManager._apply_request_reasoning_config
+
+    @functools.wraps(original)
+    def apply(self: Any, req: Any) -> None:
+        original(self, req)
+        limit = req.sampling_params.max_new_tokens
+        # Where a request thinks first, nobody knows what that leaves of the limit.
+        if type(req.grammar) is MaskwrightGrammar and limit is not None:
+            try:
+                req.grammar.keep_within(limit)
+            except MaskwrightError as error:
+                req.set_finish_with_abort(str(error))
+
+    GrammarManager._apply_request_reasoning_config = apply
 
 
 class MaskwrightBackend(BaseGrammarBackend):  # type: ignore[misc]

@@ -67,6 +67,14 @@ class MaskwrightGrammar(BaseGrammarObject):  # type: ignore[misc]
         self.grammar_stats = stats
         self._failed = False
 
+    def keep_within(self, max_tokens: int) -> None:
+        """Complete this request's output within so many tokens, stop token included. To be called first.
+
+        Raises:
+            BudgetError: The grammar needs more.
+        """
+        self.matcher = GrammarMatcher(self.matcher.compiled_grammar, max_tokens=max_tokens)
+
     @property
     def memory_size_bytes(self) -> int:
         """Bytes held by the compiled grammar, which all requests with it share."""

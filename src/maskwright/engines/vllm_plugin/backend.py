@@ -22,7 +22,7 @@ from vllm.v1.structured_output.backend_types import (
 
 from ... import GrammarCompiler, GrammarMatcher, TokenizerInfo, get_bitmask_shape
 from ..ending import allow_only_the_end
-from .requests import STRUCTURAL_TAG, compile_spec
+from .requests import STRUCTURAL_TAG, budget, compile_spec
 
 __all__ = ["MaskwrightBackend", "MaskwrightGrammar"]
 
@@ -62,12 +62,14 @@ class MaskwrightBackend(StructuredOutputBackend):  # type: ignore[misc]
 
         Raises:
             GrammarError: The constraint cannot be served, or not with this vocabulary.
+            BudgetError: The request's ``max_tokens`` is less than its grammar needs.
         """
         if request_type.name == STRUCTURAL_TAG:
             return self._original_backend().compile_grammar(request_type, grammar_spec, stop_token_ids)
         compiled = compile_spec(self._compiler, request_type.name, grammar_spec, compact=self._compact)
         stops = sorted(token for token in stop_token_ids or () if 0 <= token < self.vocab_size)
-        return MaskwrightGrammar(GrammarMatcher(compiled, override_stop_tokens=stops or None))
+        matcher = GrammarMatcher(compiled, override_stop_tokens=stops or None, max_tokens=budget.get())
+        return MaskwrightGrammar(matcher)
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:
         """int32 on the CPU, shape (max_num_seqs, ceil(vocab_size / 32)), everything allowed."""

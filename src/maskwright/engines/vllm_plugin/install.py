@@ -1,13 +1,15 @@
 """Takes xgrammar's place inside vLLM, which has no registration point for backends.
 
-Four names are replaced, and nothing else of vLLM is repeated here, so that its own checks (nesting, NUL
+Five names are replaced, and nothing else of vLLM is repeated here, so that its own checks (nesting, NUL
 characters, empty texts, one constraint per request) keep working as they change:
 
 * ``SamplingParams._validate_structured_outputs``: what it does for the backend xgrammar, also where the
   configuration says auto, so that a schema that we refuse is refused and not passed to another library;
 * ``validate_xgrammar_grammar``, but only inside that call: vLLM also asks it whether xgrammar could take a
   constraint into a structural tag;
-* ``XgrammarBackend``, in the two modules that it is taken from.
+* ``XgrammarBackend``, in the two modules that it is taken from;
+* ``StructuredOutputManager._create_grammar``: it alone sees the request, within whose ``max_tokens`` our
+  matcher is to finish.
 
 Rejected: a backend name of our own. The configuration's type is a closed list that the command line, the
 engine's arguments and the configuration object each check.
@@ -22,7 +24,7 @@ import logging
 from typing import Any
 
 from ...errors import MaskwrightError
-from .requests import STRUCTURAL_TAG, check_options, check_spec
+from .requests import STRUCTURAL_TAG, budget, check_options, check_spec
 
 __all__ = ["install"]
 
@@ -51,6 +53,7 @@ def install() -> None:
         validate = SamplingParams._validate_structured_outputs
         validate_grammar = xgrammar_module.validate_xgrammar_grammar
         original_class = manager_module.XgrammarBackend
+        create_grammar = manager_module.StructuredOutputManager._create_grammar
     except (ImportError, AttributeError) as error:
         raise RuntimeError(
             f"maskwright cannot serve this version of vLLM ({error}); unset MASKWRIGHT_VLLM to do without"
@@ -64,8 +67,26 @@ def install() -> None:
     SamplingParams._validate_structured_outputs = _validating(validate)
     xgrammar_module.validate_xgrammar_grammar = _validating_grammar(validate_grammar)
     manager_module.XgrammarBackend = MaskwrightBackend
+    manager_module.StructuredOutputManager._create_grammar = _within_budget(create_grammar)
     xgrammar_module.XgrammarBackend = MaskwrightBackend
     logger.info("structured outputs are served by maskwright")
+
+
+def _within_budget(original: Any) -> Any:
+    """The replacement of ``StructuredOutputManager._create_grammar``."""
+
+    @functools.wraps(original)
+    def create_grammar(self: Any, request: Any) -> Any:
+        # With a reasoning parser nobody knows what thinking leaves of the limit, so it is not kept to.
+        params = request.sampling_params
+        limit = None if params is None or self.reasoner_cls is not None else params.max_tokens
+        token = budget.set(limit)
+        try:
+            return original(self, request)
+        finally:
+            budget.reset(token)
+
+    return create_grammar
 
 
 def _validating(original: Any) -> Any:

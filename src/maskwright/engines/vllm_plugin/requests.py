@@ -7,6 +7,7 @@ engine. Both start from the same pair that vLLM makes of a request: the kind (th
 
 from __future__ import annotations
 
+import contextvars
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,13 @@ from ...errors import GrammarError
 if TYPE_CHECKING:
     from ... import CompiledGrammar, GrammarCompiler
 
-__all__ = ["STRUCTURAL_TAG", "check_options", "check_spec", "compile_spec"]
+__all__ = ["STRUCTURAL_TAG", "budget", "check_options", "check_spec", "compile_spec"]
 
 #: The kind that is left to vLLM's own backend.
 STRUCTURAL_TAG = "STRUCTURAL_TAG"
+
+#: While a request's grammar is compiled: tokens of its output, stop token included. None: any number.
+budget: contextvars.ContextVar[int | None] = contextvars.ContextVar("maskwright_vllm_budget", default=None)
 
 _ANY_OBJECT = '{"type": "object"}'
 
