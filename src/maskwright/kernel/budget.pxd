@@ -36,14 +36,17 @@ cdef class Budgets(Completions):
     cdef int restrict(self, Automaton automaton, State* state, uint32_t* row, int64_t limit) noexcept nogil
     cdef Prices* prices_of(self, Automaton automaton, State* state, int* code) noexcept nogil
     cdef int add_item(self, Automaton automaton, State* state, Item* item, Prices* prices) noexcept nogil
-    cdef int add_exits(self, Automaton automaton, State* state, Item* item, Summary* summary, Prices* prices) noexcept nogil
-    cdef int add_inner(self, Automaton automaton, Item* item, int32_t frame, Summary* summary, Prices* prices) noexcept nogil
-    cdef int add_fresh(self, Automaton automaton, State* state, Item* item, Summary* summary, Prices* prices) noexcept nogil
+    cdef int add_exits(
+        self, Automaton automaton, State* state, Item* item, Summary* summary, int64_t margin, Prices* prices
+    ) noexcept nogil
+    cdef int add_inner(
+        self, Automaton automaton, Item* item, int32_t frame, Summary* summary, int64_t margin, Prices* prices
+    ) noexcept nogil
+    cdef int add_spelled(self, Automaton automaton, State* state, Item* item, Prices* prices) noexcept nogil
     cdef int32_t lexeme_after(self, int32_t lex, int32_t token) noexcept nogil
-    cdef void add_spelled(self, State* state, Item* item, vector[int32_t]& candidates) noexcept nogil
-    cdef int add_walked(self, Automaton automaton, State* state, vector[int32_t]& candidates, Prices* prices) noexcept nogil
     cdef int32_t least_of(self, Automaton automaton, int32_t cell) noexcept nogil
-    cdef void add_single(self, int32_t token, int32_t need, Prices* prices) noexcept nogil
+    cdef void add_single(self, int32_t token, int64_t need, Prices* prices) noexcept nogil
     cdef int32_t bound_of(self, Automaton automaton, Item* item) noexcept nogil
     cdef int64_t margin_of(self, Automaton automaton, Item* item) noexcept nogil
-    cdef int group(self, Automaton automaton, Prices* prices, const uint32_t* row) noexcept nogil
+    cdef bint all_priced(self, Prices* prices) noexcept nogil
+    cdef int group(self, Automaton automaton, State* state, Prices* prices) noexcept nogil

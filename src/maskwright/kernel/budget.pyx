@@ -8,13 +8,14 @@
 # The tokens of a state are priced item by item, as its mask is made. Those that leave the lexeme they begin in: by
 # the leftover suffixes, of which many tokens share one. Those of a narrow lexeme: each on its own. Those that stay
 # inside a wide lexeme (the body of a string): by the state in which they leave it (residuals.pyx); as long as
-# even the farthest state of the lexeme can be afforded, these sets are not made at all. A token that several
+# even the farthest state of the lexeme can be afforded, these sets are not made at all. Where there would be too
+# many of them, only the tokens that spell the shortest way on are allowed once the budget binds. A token that several
 # items allow may be taken if it can be afforded by way of one.
 #
-# Where a wide Fresh edge is open, what follows depends on the text of each token, because it is remembered. The sets are
+# Where a Fresh edge is open, what follows depends on the text of each token, because it is remembered. The sets are
 # priced as if it were not. At most one text of the plan turns out to be taken then, and has to be replaced by
-# one more fresh text; the room for that is asked for beforehand (`margin_of`). Without it only those tokens are
-# allowed that are walked: single bytes, and what spells the shortest way on.
+# one more fresh text; the room for that is asked for beforehand (`margin_of`). Without it only the tokens that spell
+# the shortest way on are allowed, each walked.
 #
 # Locking. Everything expects the table's lock.
 
@@ -70,15 +71,17 @@ cdef class Budgets(Completions):
             return code
         if state.loose_at - 1 <= limit:
             return 0
-        if not prices.wide.empty() and not prices.grouped:
-            code = self.group(automaton, prices, row)
+        if not prices.grouped:
+            self.row.assign(row, row + self.masks.n_words)
+            code = self.group(automaton, state, prices)
             if code < 0:
                 return code
-            for i in range(prices.singles.size()):
-                worst = max(worst, prices.singles[i].need)
-            for i in range(prices.groups.size()):
-                worst = max(worst, prices.groups[i].need)
-            state.loose_at = worst + 1
+            if self.all_priced(prices):
+                for i in range(prices.singles.size()):
+                    worst = max(worst, prices.singles[i].need)
+                for i in range(prices.groups.size()):
+                    worst = max(worst, prices.groups[i].need)
+                state.loose_at = worst + 1
         self.row.assign(self.masks.n_words, 0)
         for i in range(prices.groups.size()):
             if prices.groups[i].need > limit:
@@ -95,6 +98,25 @@ cdef class Budgets(Completions):
         for word in range(self.masks.n_words):
             row[word] &= self.row[word]
         return 0
+
+    cdef bint all_priced(self, Prices* prices) noexcept nogil:
+        """Whether every token of the mask in `self.row` has a price. Clears the row of those that have."""
+        cdef Residual* residual
+        cdef size_t i, j
+        cdef int32_t word
+        for i in range(prices.groups.size()):
+            residual = prices.groups[i].residual
+            if residual.bits != NULL:
+                for word in range(self.masks.n_words):
+                    self.row[word] &= ~residual.bits[word]
+            for j in range(residual.tokens.size()):
+                self.row[residual.tokens[j] >> 5] &= ~(<uint32_t>1 << (residual.tokens[j] & 31))
+        for i in range(prices.singles.size()):
+            self.row[prices.singles[i].token >> 5] &= ~(<uint32_t>1 << (prices.singles[i].token & 31))
+        for word in range(self.masks.n_words):
+            if self.row[word]:
+                return False
+        return True
 
     # ---- what tokens cost ------------------------------------------------------------------------
 
@@ -132,6 +154,7 @@ cdef class Budgets(Completions):
         """Price the tokens that one item allows. Returns a code below 0 if it cannot."""
         cdef int32_t ret = item.ret if item.ret >= 0 else state.ret_base + (RET_SELF - item.ret)
         cdef int32_t frame = self.frame_of(ret, 0, 0, 0), need
+        cdef int64_t margin
         cdef int code
         cdef size_t i
         cdef vector[int32_t]* members
@@ -152,16 +175,17 @@ cdef class Budgets(Completions):
             wide = item[0]
             wide.ret = ret
             prices.wide.push_back(wide)
-        if automaton.network.edges[item.edge].kind == EDGE_FRESH:
-            return self.add_fresh(automaton, state, item, summary, prices)
+        margin = self.margin_of(automaton, item)
+        if margin < 0:
+            return <int>margin
         if summary.exits != NULL:
-            code = self.add_exits(automaton, state, item, summary, prices)
+            code = self.add_exits(automaton, state, item, summary, margin, prices)
             if code < 0:
                 return code
-        return self.add_inner(automaton, item, frame, summary, prices) if summary.bits == NULL else 0
+        return self.add_inner(automaton, item, frame, summary, margin, prices) if summary.bits == NULL else 0
 
     cdef int add_exits(
-        self, Automaton automaton, State* state, Item* item, Summary* summary, Prices* prices
+        self, Automaton automaton, State* state, Item* item, Summary* summary, int64_t margin, Prices* prices
     ) noexcept nogil:
         """Tokens in which the item's lexeme ends: what is left of them is walked from what follows it."""
         cdef Trie* trie = &summary.exits.trie
@@ -193,13 +217,13 @@ cdef class Budgets(Completions):
                             summary.least <= summary.exits.counts[i] <= summary.most
                             and not holds(summary.barred, trie.ids[i])
                         ):
-                            self.add_single(trie.ids[i], need, prices)
+                            self.add_single(trie.ids[i], need + margin, prices)
                 if trie.nodes[child].count:
                     places.push_back(below)
         return 0
 
     cdef int add_inner(
-        self, Automaton automaton, Item* item, int32_t frame, Summary* summary, Prices* prices
+        self, Automaton automaton, Item* item, int32_t frame, Summary* summary, int64_t margin, Prices* prices
     ) noexcept nogil:
         """Tokens that stay inside a narrow lexeme, by the state in which they leave it."""
         cdef int32_t lex, need
@@ -212,7 +236,7 @@ cdef class Budgets(Completions):
                 need = self.least_of(automaton, self.cell_inside(item.edge, lex, frame, item.reg))
                 if need < 0:
                     return need
-                self.add_single(summary.inner[i], need, prices)
+                self.add_single(summary.inner[i], need + margin, prices)
         return 0
 
     cdef int32_t lexeme_after(self, int32_t lex, int32_t token) noexcept nogil:
@@ -224,49 +248,30 @@ cdef class Budgets(Completions):
                 lex = self.table.step(lex, text[i])
         return lex
 
-    cdef int add_fresh(
-        self, Automaton automaton, State* state, Item* item, Summary* summary, Prices* prices
-    ) noexcept nogil:
-        """Tokens of an item whose text is remembered. Each is walked; of a wide one only some are looked at."""
-        cdef vector[int32_t] candidates = summary.inner
-        if summary.exits != NULL:
-            candidates.insert(candidates.end(), summary.exits.trie.ids.begin(), summary.exits.trie.ids.end())
-        if summary.bits != NULL:
-            self.add_spelled(state, item, candidates)
-        return self.add_walked(automaton, state, candidates, prices)
-
-    cdef void add_spelled(self, State* state, Item* item, vector[int32_t]& candidates) noexcept nogil:
-        """Single bytes, and the tokens that begin the shortest way on."""
+    cdef int add_spelled(self, Automaton automaton, State* state, Item* item, Prices* prices) noexcept nogil:
+        """The tokens that begin the shortest way on from an item, each walked."""
         cdef Trie* trie = &self.vocabulary.trie
-        cdef int32_t node = trie.nodes[0].first, child = 0, cell, place, n_hops = 0
-        for child in range(node, node + trie.nodes[0].count):
-            candidates.insert(
-                candidates.end(), trie.ids.begin() + trie.nodes[child].low, trie.ids.begin() + trie.nodes[child].own
-            )
-        node = 0
-        cell = self.cell_of(state, item)
+        cdef vector[int32_t] candidates
+        cdef State* after
+        cdef int32_t node = 0, cell = self.cell_of(state, item), place, need
+        cdef int32_t n_hops = 0
+        cdef size_t i
+        need = self.least_of(automaton, cell)
+        if need < 0:
+            return need
         while node >= 0 and n_hops < 256:
             n_hops += 1
             for place in range(self.cells[cell].length):
                 node = trie_child(trie, node, self.pool[self.cells[cell].text + place])
                 if node < 0:
-                    return
+                    break
                 candidates.insert(
                     candidates.end(), trie.ids.begin() + trie.nodes[node].low, trie.ids.begin() + trie.nodes[node].own
                 )
             if self.cells[cell].n_next == 0:
-                return
+                break
             cell = self.nexts[self.cells[cell].next]
-
-    cdef int add_walked(
-        self, Automaton automaton, State* state, vector[int32_t]& candidates, Prices* prices
-    ) noexcept nogil:
-        cdef State* after
-        cdef int32_t need
-        cdef size_t i
         for i in range(candidates.size()):
-            if not has_bit(self.row, candidates[i]):
-                continue
             after = self.masks.walk_token(automaton, state, candidates[i])
             if after == NULL:
                 return automaton.error
@@ -277,12 +282,12 @@ cdef class Budgets(Completions):
                 self.add_single(candidates[i], need, prices)
         return 0
 
-    cdef void add_single(self, int32_t token, int32_t need, Prices* prices) noexcept nogil:
+    cdef void add_single(self, int32_t token, int64_t need, Prices* prices) noexcept nogil:
         cdef Single single
         # What the mask has taken out as a dead end stays out.
         if has_bit(self.row, token):
             single.token = token
-            single.need = need
+            single.need = <int32_t>min(need, <int64_t>NEVER)
             prices.singles.push_back(single)
 
     cdef int32_t least_of(self, Automaton automaton, int32_t cell) noexcept nogil:
@@ -337,29 +342,39 @@ cdef class Budgets(Completions):
             register = way.register
         return MW_FAR
 
-    cdef int group(self, Automaton automaton, Prices* prices, const uint32_t* row) noexcept nogil:
-        """Make the groups of the wide items; `row` is the state's mask."""
+    cdef int group(self, Automaton automaton, State* state, Prices* prices) noexcept nogil:
+        """Make the groups of the wide items, and price the ways on through Fresh edges; `self.row` is the mask."""
         cdef Partition* partition
         cdef int32_t lex, token
+        cdef int code
         cdef int64_t margin
         cdef bint exact
         cdef Group group
         cdef Item item
         cdef size_t i, j
         prices.groups.clear()
+        for i in range(<size_t>state.n_items):
+            item = automaton.items[state.item_off + i]
+            if automaton.network.edges[item.edge].kind == EDGE_FRESH:
+                code = self.add_spelled(automaton, state, &item, prices)
+                if code < 0:
+                    return code
         for i in range(prices.wide.size()):
             item = prices.wide[i]
             margin = self.margin_of(automaton, &item)
             if margin < 0:
                 return <int>margin
-            if margin >= MW_FAR:
-                continue
             partition = self.residuals.of(self.residuals.base_of(item.lex, &exact))
-            if partition == NULL:
-                return CODE_LIMIT
+            if partition == NULL or not exact:
+                # Some tokens will have no price. Those of the plan must.
+                code = self.add_spelled(automaton, state, &item, prices)
+                if code < 0:
+                    return code
+            if partition == NULL or margin >= MW_FAR:
+                continue
             for j in range(partition.residuals.size()):
                 group.residual = &partition.residuals[j]
-                token = first_common(group.residual, row, self.masks.n_words)
+                token = first_common(group.residual, &self.row[0], self.masks.n_words)
                 if token < 0:
                     continue
                 lex = group.residual.lex if exact else self.lexeme_after(item.lex, token)

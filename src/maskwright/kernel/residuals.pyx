@@ -16,8 +16,10 @@ from .shortest cimport MW_FAR, Shortest
 from .trie cimport Trie
 from .walking cimport Family
 
-# More repetitions than a token has, and than a shortest string is likely to need.
-cdef int32_t FAR_BOUND = 100_000
+# More repetitions than a token has, and few enough to decide that a conjunction with them can end.
+cdef int32_t FAR_BOUND = 400
+# Lexeme nodes that one partition may make.
+cdef size_t NODE_LIMIT = 50_000
 # States that `reach` looks at.
 cdef size_t REACH_LIMIT = 256
 
@@ -67,7 +69,7 @@ cdef class ResidualTable:
         return counted
 
     cdef Partition* of(self, int32_t lex) noexcept nogil:
-        """Tokens that stay inside a lexeme or end exactly with it, by the state after them. NULL if the table is full."""
+        """Tokens that stay inside a lexeme or end exactly with it, by the state after them. NULL if it has too many states."""
         cdef unordered_map[int32_t, Partition*].iterator known = self.partitions.find(lex)
         cdef Trie* trie = &self.vocabulary.trie
         cdef vector[Here] work
@@ -76,6 +78,7 @@ cdef class ResidualTable:
         cdef Partition* partition
         cdef Here here, below
         cdef int32_t child, place
+        cdef size_t limit = self.table.nodes.size() + NODE_LIMIT
         if known != self.partitions.end():
             return deref(known).second
         self.pool.resize(self.pool.size() + 1)
@@ -86,7 +89,13 @@ cdef class ResidualTable:
         while not work.empty():
             here = work.back()
             work.pop_back()
-            if trie.nodes[here.node].set_of >= 0:
+            if self.table.nodes.size() > limit:
+                partition.residuals.clear()
+                self.partitions[lex] = NULL
+                return NULL
+            child = trie.nodes[here.node].first
+            # One byte tells most states that have no home; those of counted lexemes are made for nothing else.
+            if trie.nodes[here.node].set_of >= 0 and self.table.step(here.lex, trie.nodes[child].byte) == here.lex:
                 if homes.find(here.lex) == homes.end():
                     homes[here.lex] = self.home_of(here.lex)
                 if self.stays(here.node, homes[here.lex]):
