@@ -18,6 +18,9 @@ ROOT = Path(__file__).parents[2]
 SCHEMAS = sorted(ROOT.glob("examples/schemas/*.json"))
 
 
+EIGHT = '{"type": "string", "minLength": 8}'
+
+
 @pytest.fixture
 def dice(monkeypatch: pytest.MonkeyPatch) -> DiceModel:
     """Stands in for every model."""
@@ -100,10 +103,24 @@ def test_the_prompt_tells_what_is_asked_for_unless_told_not_to(dice: DiceModel, 
 
 
 def test_max_tokens_has_an_exit_code_of_its_own(dice: DiceModel, schema_file: str) -> None:
-    result = generate("Go", "--schema", schema_file, "--max-tokens", "2")
+    result = generate("Go", "--schema", schema_file, "--max-tokens", "2", "--no-finish")
     assert result.exit_code == 5
     assert "not complete" in result.stderr
     assert result.stdout.startswith("[")
+
+
+def test_an_answer_is_whole_within_max_tokens(dice: DiceModel) -> None:
+    for budget in range(11, 16):
+        result = generate("Go", "--schema", "-", "--max-tokens", str(budget), text=EIGHT)
+        assert result.exit_code == 0, result.output
+        assert len(json.loads(result.stdout)) >= 8
+        assert len(result.stdout.encode()) <= budget  # one byte a token, and a stop token for the line's end
+
+
+def test_too_few_tokens_are_refused_before_anything_is_generated(dice: DiceModel) -> None:
+    result = generate("Go", "--schema", "-", "--max-tokens", "10", text=EIGHT)
+    assert (result.exit_code, result.stdout, dice.evaluations) == (5, "", 0)
+    assert "11 tokens are needed" in result.stderr
 
 
 def test_a_prompt_that_does_not_fit_is_refused_before_anything_is_generated(dice: DiceModel) -> None:

@@ -27,7 +27,9 @@ def compile_schema(model: DiceModel) -> CompiledGrammar:
     return GrammarCompiler(model.info).compile_json_schema(SCHEMA, any_whitespace=False)
 
 
-def generate(model: DiceModel, *, max_tokens: int = 400, seed: int = 0) -> tuple[bytes, Statistics]:
+def generate(
+    model: DiceModel, *, max_tokens: int = 400, seed: int = 0, finish: bool = True
+) -> tuple[bytes, Statistics]:
     statistics = Statistics()
     tokens = generate_tokens(
         model,
@@ -36,6 +38,7 @@ def generate(model: DiceModel, *, max_tokens: int = 400, seed: int = 0) -> tuple
         sampler=Sampler(temperature=1.0, seed=seed),
         max_tokens=max_tokens,
         statistics=statistics,
+        finish=finish,
     )
     return b"".join(model.info.decoded_vocab[token] for token in tokens), statistics
 
@@ -65,10 +68,18 @@ def test_forced_tokens_are_not_asked_for_but_are_read() -> None:
 
 def test_a_limit_stops_with_the_beginning_of_an_answer() -> None:
     whole, _ = generate(DiceModel(5), seed=5)
-    cut, statistics = generate(DiceModel(5), max_tokens=12, seed=5)
+    cut, statistics = generate(DiceModel(5), max_tokens=12, seed=5, finish=False)
     assert cut == whole[:12]
     assert not statistics.finished
     assert statistics.tokens == 12
+
+
+def test_a_budget_ends_the_answer_in_time() -> None:
+    for seed in range(5):
+        text, statistics = generate(DiceModel(seed), max_tokens=50, seed=seed)
+        assert statistics.finished
+        assert statistics.tokens < 50
+        json.loads(text)
 
 
 def test_a_seed_repeats_and_another_does_not() -> None:

@@ -119,7 +119,9 @@ class Walker:
 
 
 def _bit_counts(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
-    return np.unpackbits(words.view(np.uint8)).reshape(len(words), 32).sum(axis=1, dtype=np.int64)
+    bits = np.unpackbits(words.view(np.uint8)).reshape(len(words), 32)
+    counts: npt.NDArray[np.int64] = bits.sum(axis=1, dtype=np.int64)
+    return counts
 
 
 def _row(texts: Sequence[bytes | None], wanted: Callable[[bytes], bool]) -> npt.NDArray[np.int32]:

@@ -97,7 +97,6 @@ class GrammarMatcher(maskwright.GrammarMatcher):
         terminate_without_stop_token: Count the output as terminated as soon as it is complete.
         max_rollback_tokens: Deprecated and without effect: rollback is never limited.
         default_temperature: Handed back by `temperature`; finite and at least 0.
-        max_tokens: Budget of the whole output, which XGrammar does not have: see `maskwright.GrammarMatcher`.
 
     Raises:
         MatcherError: Not a `CompiledGrammar`; a stop token outside the vocabulary, or none in an empty
@@ -113,7 +112,6 @@ class GrammarMatcher(maskwright.GrammarMatcher):
         terminate_without_stop_token: bool = False,
         max_rollback_tokens: int = -1,
         default_temperature: float | None = None,
-        max_tokens: int | None = None,
     ) -> None:
         if not isinstance(compiled_grammar, maskwright.CompiledGrammar):
             raise MatcherError(
@@ -129,7 +127,6 @@ class GrammarMatcher(maskwright.GrammarMatcher):
                 compiled_grammar,
                 override_stop_tokens=override_stop_tokens,
                 terminate_without_stop_token=terminate_without_stop_token,
-                max_tokens=max_tokens,
             )
         except errors.MaskwrightError as error:
             raise as_runtime_error(error) from None
@@ -161,8 +158,9 @@ class GrammarMatcher(maskwright.GrammarMatcher):
         except errors.MaskwrightError as error:
             raise as_runtime_error(error) from None
 
-    def fill_next_token_bitmask(
-        self, bitmask: Any, index: int = 0, *, tokens_left: int = -1, debug_print: bool = False
+    # XGrammar's signature, which has no budget.
+    def fill_next_token_bitmask(  # type: ignore[override]
+        self, bitmask: Any, index: int = 0, *, debug_print: bool = False
     ) -> bool:
         """Write which tokens are legal next into a row; returns whether any is not.
 
@@ -171,7 +169,7 @@ class GrammarMatcher(maskwright.GrammarMatcher):
             MatcherError: A stop token was accepted.
         """
         try:
-            return _fill_next_token_bitmask(self, bitmask, index, tokens_left=tokens_left)
+            return _fill_next_token_bitmask(self, bitmask, index)
         except errors.MaskwrightError as error:
             raise as_runtime_error(error) from None
 
