@@ -1,0 +1,310 @@
+"""What was expected at a place: the items of an automaton state, as a person would say them.
+
+In JSON an item is a key, a value of some kind or punctuation, and the schema says in words what kind. In
+other grammars it is a text, or a class of characters and a shortest text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from ..errors import GrammarError
+from ..kernel.compiled import CompiledCore
+from ..kernel.explaining import Walk
+from ..prompt import describe
+from ..rules import Rule
+from .json_place import Due, Place, embedded_place, json_place
+from .residues import ResidueReader
+
+if TYPE_CHECKING:
+    from ..schema.nodes import Node
+
+__all__ = ["Expected", "Kind", "Surroundings", "expected_at", "quoted", "spelled"]
+
+
+class Kind(StrEnum):
+    """What kind of thing is expected."""
+
+    KEY = "key"  #: a key of a JSON object
+    STRING = "string"  #: a JSON string, or the rest of one
+    NUMBER = "number"  #: a JSON number, or the rest of one
+    TEXT = "text"  #: one of a few texts
+    PATTERN = "pattern"  #: one of many texts
+    TOKEN = "token"  #: a token that the grammar names by id
+    MARK = "mark"  #: a bracket, comma or colon of JSON
+    SPACE = "space"  #: white space
+    END = "end"  #: the end of the output
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One thing that would have been legal.
+
+    Attributes:
+        kind: What kind of thing.
+        text: It in words: a literal as it is spelled, a key, what the schema says of a value, a class.
+        begun: The bytes of it that are there already.
+        examples: Whole texts of it, `begun` included; all of them if there are few.
+        rules: Names of the rules that it stands in, outermost first, as far as they are known.
+        schema: JSON pointers of the subschemas that speak about it.
+    """
+
+    kind: Kind
+    text: str
+    begun: bytes = b""
+    examples: tuple[bytes, ...] = ()
+    rules: tuple[str, ...] = ()
+    schema: tuple[str, ...] = ()
+
+    @property
+    def rule(self) -> str:
+        """Name of the innermost rule; empty if there is none."""
+        return self.rules[-1] if self.rules else ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+_SPACE: Final = b" \t\n\r"
+_MARKS: Final = b"{}[],:"
+_NUMERIC: Final = [bytes([byte]) for byte in b"-0123456789"]
+_KEY: Final = re.compile(rb'[\s,{\[]*("(?:[^"\\]|\\.)*")\s*:\s*', re.DOTALL)
+#: What is said of a value elsewhere, or is not about it alone.
+_NOT_SAID: Final = frozenset(
+    ["description", "title", "$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"]
+)
+#: Characters of a text that are shown.
+_SHOWN: Final = 60
+#: Items that are looked at: an ambiguous grammar can have very many, and a schema that many keys.
+_MAX_ITEMS: Final = 256
+#: Kinds in the order in which they help a reader.
+_ORDER: Final = list(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The place in JSON, and the schema's words about it.
+
+    Attributes:
+        place: Where in the document; None if the output is no JSON.
+        root: The schema of the document, if there is one.
+    """
+
+    place: Place | None
+    root: Node | None
+
+    @classmethod
+    def of(cls, rules: Sequence[Rule], root: Rule, output: bytes) -> Surroundings:
+        """Found from the rules of a grammar, its root rule, and the output."""
+        origins = {id(rule.origin): rule.origin for rule in rules if rule.origin is not None}
+        if not origins:
+            return cls(None, None)
+        from ..schema.nodes import Node
+
+        place = json_place(output) if root.origin is not None else embedded_place(output)
+        (origin, *others) = origins.values()
+        return cls(place, origin if isinstance(origin, Node) and not others else None)
+
+    def subschemas(self, *more: str) -> list[Node]:
+        """The subschemas that speak about the place, or a member of it."""
+        if self.root is None or self.place is None:
+            return []
+        from ..schema.places import subschemas_at
+
+        try:
+            return subschemas_at(self.root, (*self.place.path, *more))
+        except GrammarError:  # part of the schema cannot be read; what was enforced of it was read
+            return []
+
+
+def expected_at(
+    walk: Walk, core: CompiledCore, around: Surroundings, name_token: Callable[[int], str]
+) -> list[Expected]:
+    """What may come at the end of a walk, the most telling first; only so much of it as a person can use.
+
+    Args:
+        walk: Leads to the place.
+        core: The grammar.
+        around: The place.
+        name_token: How a token that is named by id is shown.
+    """
+    writer = _Writer(core, around, name_token)
+    found: dict[tuple[Kind, str, tuple[str, ...]], Expected] = {}
+    for node, begun, token_ids, rules in walk.items()[:_MAX_ITEMS]:
+        names = tuple(rule.name for rule in reversed(rules) if not rule.name.endswith("#"))
+        for each in writer.expected(node, begun, token_ids, names):
+            found.setdefault((each.kind, each.text, each.rules[-1:]), each)
+    if walk.accepting:
+        end = Expected(Kind.END, "the end of the output")
+        found[end.kind, end.text, ()] = end
+    return sorted(found.values(), key=lambda each: _ORDER.index(each.kind))
+
+
+class _Writer:
+    """Items to what is expected, at one place."""
+
+    def __init__(self, core: CompiledCore, around: Surroundings, name_token: Callable[[int], str]) -> None:
+        self._around = around
+        self._is_json = around.place is not None
+        self._due = around.place and around.place.due
+        self._subschemas = around.subschemas()
+        self._reader = ResidueReader(core, is_json=self._is_json)
+        self._name_token = name_token
+
+    def expected(
+        self, node: int, begun: bytes, token_ids: tuple[int, ...], rules: tuple[str, ...]
+    ) -> Iterable[Expected]:
+        if token_ids:
+            return [Expected(Kind.TOKEN, _any_of(map(self._name_token, token_ids)), rules=rules)]
+        rests = self._reader.texts(node, begun)
+        key = _KEY.match(begun)
+        if key is not None and self._due is Due.VALUE:
+            begun = begun[key.end() :]  # a key and its value may be one terminal
+        if rests is not None:
+            # Where it may end already, what follows it is expected for itself.
+            return self._listed(begun, [rest for rest in rests if rest] or rests, rules)
+        return [self._open(node, begun, rules)]
+
+    def _listed(self, begun: bytes, rests: list[bytes], rules: tuple[str, ...]) -> list[Expected]:
+        """One of a few texts."""
+        texts = tuple(begun + rest for rest in rests)
+        if not self._is_json:
+            return [Expected(Kind.TEXT, _any_of(map(quoted, texts)), begun, texts, rules)]
+        found: list[Expected] = []
+        values: list[bytes] = []
+        for text, rest in zip(texts, rests, strict=True):
+            bare = text.strip(_SPACE)
+            key = None if self._due is Due.COLON else _KEY.match(text)
+            if not rest.strip(_SPACE):
+                found.append(Expected(Kind.SPACE, "white space", rules=rules))
+            elif key is not None:
+                found.append(self._key(key[1], begun, rules))
+            elif self._due is Due.COLON or not bare.strip(_MARKS + _SPACE):
+                mark = rest.strip(_SPACE)
+                found.append(Expected(Kind.MARK, spelled(mark), examples=(mark,), rules=rules))
+            else:
+                values.append(bare)
+        if values:
+            words = _any_of(map(spelled, values))
+            schema = _pointers(self._subschemas)
+            found.append(Expected(Kind.TEXT, words, begun.lstrip(_SPACE), tuple(values), rules, schema))
+        return found
+
+    def _open(self, node: int, begun: bytes, rules: tuple[str, ...]) -> Expected:
+        """One of many texts."""
+        forced, members, ends = self._reader.forced(node, begun)
+        shortest = self._reader.shortest(node, begun)
+        examples = () if shortest is None else (begun + shortest,)
+        if self._is_json:
+            key = _KEY.match(begun + forced)
+            if key is not None:
+                return self._key(key[1], begun, rules)
+            lead = (begun + forced).lstrip(_SPACE + _MARKS) or members
+            begun = begun.lstrip(_SPACE + _MARKS)
+            if lead[:1] == b'"' and self._due in (Due.KEY, Due.MORE):
+                return Expected(Kind.KEY, "a key that the schema does not name", begun, examples, rules)
+            if lead[:1] == b'"':
+                return self._scalar(Kind.STRING, ("string",), begun, examples, rules)
+            if lead[:1] in _NUMERIC:
+                return self._scalar(Kind.NUMBER, ("integer", "number"), begun, examples, rules)
+        parts = [quoted(forced)] * bool(forced) + [_class(members)] * bool(members)
+        text = " then ".join(parts) + ", or nothing more" * ends
+        return Expected(Kind.PATTERN, text, begun, examples, rules)
+
+    def _key(self, key: bytes, begun: bytes, rules: tuple[str, ...]) -> Expected:
+        nodes = self._around.subschemas(*_decoded(key))
+        words = _words(nodes, ())
+        text = f"the key {spelled(key)}" + (f": {words}" if words else "")
+        begun = begun[begun.find(b'"') :] if b'"' in begun else b""
+        return Expected(Kind.KEY, text, begun, (key,), rules, _pointers(nodes))
+
+    def _scalar(
+        self,
+        kind: Kind,
+        types: tuple[str, ...],
+        begun: bytes,
+        examples: tuple[bytes, ...],
+        rules: tuple[str, ...],
+    ) -> Expected:
+        nodes = [each for each in self._subschemas if _is_about(each.schema, types)]
+        words = _words(nodes, types) or kind.value
+        return Expected(kind, words, begun, examples, rules, _pointers(nodes))
+
+
+def _is_about(schema: Any, types: tuple[str, ...]) -> bool:
+    """Whether a subschema says something of values of these types."""
+    if not isinstance(schema, dict):
+        return False
+    own = schema.get("type", types)
+    return own in types or (not isinstance(own, str) and any(each in own for each in types))
+
+
+def _words(nodes: Iterable[Node], types: tuple[str, ...]) -> str:
+    """What subschemas say of a value, or of a value of some types, in the words that a prompt would use."""
+    found: dict[str, None] = {}
+    joint = " and "
+    for node in nodes:
+        schema = node.schema
+        if not isinstance(schema, dict):
+            continue
+        if "anyOf" in schema or "oneOf" in schema:
+            joint = " or "
+        about = {key: value for key, value in schema.items() if key not in _NOT_SAID}
+        own = about.pop("type", None)
+        if types and (own or about):
+            own = next((each for each in types if own is None or each in own), None)
+        if own or "enum" in about or "const" in about:
+            about |= {"type": own} if own else {}
+            found[describe(about).partition("\n")[0].rstrip(":")] = None
+    return joint.join(found)
+
+
+def _pointers(nodes: Iterable[Node]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(node.pointer for node in nodes))
+
+
+def _decoded(key: bytes) -> list[str]:
+    """The name that a key spells, or nothing if it spells none."""
+    try:
+        return [str(json.loads(key))]
+    except ValueError:
+        return []
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    shown = list(texts)
+    return ", ".join(shown[:-1]) + " or " * (len(shown) > 1) + shown[-1]
+
+
+def spelled(text: bytes) -> str:
+    """JSON text as it is, cut if it is long."""
+    shown = text.decode(errors="replace")
+    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
+
+
+def quoted(text: bytes) -> str:
+    """Any text in quotes, cut if it is long."""
+    try:
+        shown = repr(text.decode())
+    except UnicodeDecodeError:
+        shown = repr(text)
+    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
+
+
+def _class(members: bytes) -> str:
+    """Bytes as a class of characters; those beyond ASCII are not told apart."""
+    from ..regex import charset
+    from ..syntax.printer import class_text
+
+    ranges = charset.make((byte, byte) for byte in members if byte < 0x80)
+    beyond = any(byte >= 0x80 for byte in members)
+    if not ranges:
+        return "a character beyond ASCII"
+    if not beyond:
+        return class_text(ranges)
+    return class_text(charset.unite(ranges, ((0x80, 0x10FFFF),)))
