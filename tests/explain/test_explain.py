@@ -198,8 +198,13 @@ def test_fixed_white_space(options: dict[str, Any]) -> None:
     assert kinds(told) == {Kind.KEY: ['the key "age": integer']}
     assert told.expected[0].begun == b'"ag'
     told = at(schema, start + '"age": 1', **options).explain("x")
-    assert told.expected[0].text == "integer"
+    assert [each.text for each in told.expected] == ["integer", "}"]
     assert told.expected[0].begun == b"1"
+    assert kinds(at(schema, **options).explain("x")) == {Kind.MARK: ["{"]}
+    two = {"type": "array", "prefixItems": [{"const": "a"}, {"const": "b"}], "minItems": 2}
+    for output in ('["a"', '[\n  "a"'):
+        if ("\n" in output) is ("indent" in options):
+            assert kinds(at(two, output, **options).explain("x")) == {Kind.MARK: [","]}
 
 
 def test_open_keys_and_any_order() -> None:
@@ -210,9 +215,35 @@ def test_open_keys_and_any_order() -> None:
     assert keys == [b'"name"', b'"born"', b'"city"', b'"tags"', b'"boss"']
 
 
+def test_keys_and_texts_with_many_spellings() -> None:
+    told = at(PERSON, '{"name": "Ann", ', any_spelling=True).explain("x")
+    assert [each.examples[0] for each in told.expected if each.kind is Kind.KEY] == [
+        b'"age"', b'"born"', b'"city"', b'"tags"', b'"boss"'
+    ]  # fmt: skip
+    schema = {"type": "object", "properties": {"somewhat long": {"enum": ["yes", "no"]}}}
+    told = at(schema, '{"some', any_spelling=True).explain("x")
+    assert kinds(told) == {Kind.KEY: ['the key "somewhat long": one of "yes", "no"']}
+    told = at(schema, '{"somewhat long": "', any_spelling=True).explain("x")
+    assert kinds(told) == {Kind.TEXT: ['"no" or "yes"']}
+
+
 def test_unique_items_leave_out_what_was_there() -> None:
     told = at({"type": "array", "items": {"enum": [1, 2, 3]}, "uniqueItems": True}, "[2, ").explain("2")
     assert kinds(told)[Kind.TEXT] == ["1", "3"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"minimum": 3}, {Kind.STRING: ["string"], Kind.NUMBER: ["number (at least 3)"]}),
+        ({"anyOf": [{"type": "integer"}, {"type": "number", "maximum": 0}], "default": 1}, {Kind.NUMBER: ["integer or number (at most 0)"]}),
+        ({"allOf": [{"type": "number"}, {"type": ["integer", "null"]}]}, {Kind.NUMBER: ["number and integer"]}),
+        ({"type": ["string", "null"], "maxLength": 3}, {Kind.STRING: ["string of at most 3 characters"]}),
+    ],
+)  # fmt: skip
+def test_the_words_of_a_schema(schema: Any, words: dict[Kind, list[str]]) -> None:
+    found = kinds(at(schema).explain("x"))
+    assert {kind: found.get(kind) for kind in words} == words
 
 
 def test_any_json() -> None:

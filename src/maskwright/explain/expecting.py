@@ -19,7 +19,7 @@ from ..kernel.explaining import Walk
 from ..prompt import describe
 from ..rules import Rule
 from .json_place import Due, Place, embedded_place, json_place
-from .residues import ResidueReader
+from .residues import ResidueReader, is_in_string
 
 if TYPE_CHECKING:
     from ..schema.nodes import Node
@@ -162,56 +162,68 @@ class _Writer:
         if token_ids:
             return [Expected(Kind.TOKEN, _any_of(map(self._name_token, token_ids)), rules=rules)]
         rests = self._reader.texts(node, begun)
+        if rests is not None:
+            # Where it may end already, what follows it is expected for itself.
+            rests = [rest for rest in rests if rest] or rests
+        if not self._is_json:
+            return [self._pattern(node, begun, rules) if rests is None else _one_of(begun, rests, rules)]
+        inside = is_in_string(begun)
         key = _KEY.match(begun)
         if key is not None and self._due is Due.VALUE:
             begun = begun[key.end() :]  # a key and its value may be one terminal
         if rests is not None:
-            # Where it may end already, what follows it is expected for itself.
-            return self._listed(begun, [rest for rest in rests if rest] or rests, rules)
-        return [self._open(node, begun, rules)]
+            return self._listed(begun, rests, rules, inside=inside)
+        forced, members, _ = self._reader.forced(node, begun)
+        if not inside and (mark := _mark(forced)):
+            return [Expected(Kind.MARK, mark.decode(), examples=(mark,), rules=rules)]
+        if key := _KEY.match(begun + forced):
+            return [self._key(key[1], begun, rules)]
+        pattern = self._pattern(node, begun, rules)
+        return [self._value(pattern, (begun + forced).lstrip(_SPACE + _MARKS) or members)]
 
-    def _listed(self, begun: bytes, rests: list[bytes], rules: tuple[str, ...]) -> list[Expected]:
-        """One of a few texts."""
-        texts = tuple(begun + rest for rest in rests)
-        if not self._is_json:
-            return [Expected(Kind.TEXT, _any_of(map(quoted, texts)), begun, texts, rules)]
+    def _listed(
+        self, begun: bytes, rests: list[bytes], rules: tuple[str, ...], *, inside: bool
+    ) -> list[Expected]:
+        """One of a few texts of JSON."""
         found: list[Expected] = []
-        values: list[bytes] = []
-        for text, rest in zip(texts, rests, strict=True):
-            bare = text.strip(_SPACE)
-            key = None if self._due is Due.COLON else _KEY.match(text)
-            if not rest.strip(_SPACE):
+        values: dict[str | bytes, bytes] = {}
+        for rest in rests:
+            text = (begun + rest).strip(_SPACE)
+            if not rest.strip(_SPACE) and not inside:
                 found.append(Expected(Kind.SPACE, "white space", rules=rules))
-            elif key is not None:
+            elif not inside and (mark := _mark(rest)):
+                found.append(Expected(Kind.MARK, mark.decode(), examples=(mark,), rules=rules))
+            elif key := _KEY.match(text):
                 found.append(self._key(key[1], begun, rules))
-            elif self._due is Due.COLON or not bare.strip(_MARKS + _SPACE):
-                mark = rest.strip(_SPACE)
-                found.append(Expected(Kind.MARK, spelled(mark), examples=(mark,), rules=rules))
             else:
-                values.append(bare)
-        if values:
-            words = _any_of(map(spelled, values))
-            schema = _pointers(self._subschemas)
-            found.append(Expected(Kind.TEXT, words, begun.lstrip(_SPACE), tuple(values), rules, schema))
+                # Of several spellings of a string the shortest will do.
+                name = next(iter(_decoded(text)), text)
+                values[name] = min(text, values.get(name, text), key=len)
+        if self._due is Due.KEY:
+            found += [self._key(spelling, begun, rules) for spelling in values.values()]
+        elif values:
+            words, schema = _any_of(map(spelled, values.values())), _pointers(self._subschemas)
+            examples = tuple(values.values())
+            found.append(Expected(Kind.TEXT, words, begun.lstrip(_SPACE), examples, rules, schema))
         return found
 
-    def _open(self, node: int, begun: bytes, rules: tuple[str, ...]) -> Expected:
-        """One of many texts."""
+    def _value(self, pattern: Expected, lead: bytes) -> Expected:
+        """One of many texts of JSON that begin like this: a key, a string or a number."""
+        begun = pattern.begun.lstrip(_SPACE + _MARKS)
+        examples = tuple(example.lstrip(_SPACE + _MARKS) for example in pattern.examples)
+        if lead[:1] == b'"' and self._due in (Due.KEY, Due.MORE):
+            return self._open_key(begun, examples, pattern.rules)
+        if lead[:1] == b'"':
+            return self._scalar(Kind.STRING, ("string",), begun, examples, pattern.rules)
+        if lead[:1] in _NUMERIC:
+            return self._scalar(Kind.NUMBER, ("integer", "number"), begun, examples, pattern.rules)
+        return pattern
+
+    def _pattern(self, node: int, begun: bytes, rules: tuple[str, ...]) -> Expected:
+        """One of many texts: what must come, a class of what may come then, and a shortest one."""
         forced, members, ends = self._reader.forced(node, begun)
         shortest = self._reader.shortest(node, begun)
         examples = () if shortest is None else (begun + shortest,)
-        if self._is_json:
-            key = _KEY.match(begun + forced)
-            if key is not None:
-                return self._key(key[1], begun, rules)
-            lead = (begun + forced).lstrip(_SPACE + _MARKS) or members
-            begun = begun.lstrip(_SPACE + _MARKS)
-            if lead[:1] == b'"' and self._due in (Due.KEY, Due.MORE):
-                return Expected(Kind.KEY, "a key that the schema does not name", begun, examples, rules)
-            if lead[:1] == b'"':
-                return self._scalar(Kind.STRING, ("string",), begun, examples, rules)
-            if lead[:1] in _NUMERIC:
-                return self._scalar(Kind.NUMBER, ("integer", "number"), begun, examples, rules)
         parts = [quoted(forced)] * bool(forced) + [_class(members)] * bool(members)
         text = " then ".join(parts) + ", or nothing more" * ends
         return Expected(Kind.PATTERN, text, begun, examples, rules)
@@ -222,6 +234,16 @@ class _Writer:
         text = f"the key {spelled(key)}" + (f": {words}" if words else "")
         begun = begun[begun.find(b'"') :] if b'"' in begun else b""
         return Expected(Kind.KEY, text, begun, (key,), rules, _pointers(nodes))
+
+    def _open_key(self, begun: bytes, examples: tuple[bytes, ...], rules: tuple[str, ...]) -> Expected:
+        """A key of many: one that the schema does not name, or one with many spellings."""
+        schemas = [node.schema for node in self._subschemas if isinstance(node.schema, dict)]
+        for example in examples:
+            for name in _decoded(example):
+                if any(name in schema.get("properties", ()) for schema in schemas):
+                    return self._key(example, begun, rules)
+        words = "a key that the schema does not name" if schemas else "a key"
+        return Expected(Kind.KEY, words, begun, examples, rules)
 
     def _scalar(
         self,
@@ -236,12 +258,28 @@ class _Writer:
         return Expected(kind, words, begun, examples, rules, _pointers(nodes))
 
 
+def _one_of(begun: bytes, rests: list[bytes], rules: tuple[str, ...]) -> Expected:
+    """One of a few texts of a grammar that is not JSON."""
+    texts = tuple(begun + rest for rest in rests)
+    return Expected(Kind.TEXT, _any_of(map(quoted, texts)), begun, texts, rules)
+
+
+def _mark(rest: bytes) -> bytes:
+    """The bracket, comma or colon that comes first, if one does."""
+    first = rest.lstrip(_SPACE)[:1]
+    return first if first in _MARKS else b""
+
+
 def _is_about(schema: Any, types: tuple[str, ...]) -> bool:
     """Whether a subschema says something of values of these types."""
     if not isinstance(schema, dict):
         return False
-    own = schema.get("type", types)
-    return own in types or (not isinstance(own, str) and any(each in own for each in types))
+    return "type" not in schema or bool(_types_of(schema).intersection(types))
+
+
+def _types_of(schema: dict[str, Any]) -> set[str]:
+    own = schema.get("type", [])
+    return {own} if isinstance(own, str) else set(own)
 
 
 def _words(nodes: Iterable[Node], types: tuple[str, ...]) -> str:
@@ -255,12 +293,12 @@ def _words(nodes: Iterable[Node], types: tuple[str, ...]) -> str:
         if "anyOf" in schema or "oneOf" in schema:
             joint = " or "
         about = {key: value for key, value in schema.items() if key not in _NOT_SAID}
-        own = about.pop("type", None)
-        if types and (own or about):
-            own = next((each for each in types if own is None or each in own), None)
-        if own or "enum" in about or "const" in about:
-            about |= {"type": own} if own else {}
-            found[describe(about).partition("\n")[0].rstrip(":")] = None
+        if types:
+            about["type"] = next((each for each in types if each in _types_of(schema)), types[-1])
+        if about.keys() & {"type", "enum", "const"}:
+            words = describe(about).partition("\n")[0].rstrip(":")
+            if "type" in schema or words not in types:
+                found[words] = None
     return joint.join(found)
 
 
@@ -269,11 +307,12 @@ def _pointers(nodes: Iterable[Node]) -> tuple[str, ...]:
 
 
 def _decoded(key: bytes) -> list[str]:
-    """The name that a key spells, or nothing if it spells none."""
+    """The text that a JSON string spells, or nothing if it is no string."""
     try:
-        return [str(json.loads(key))]
+        text = json.loads(key)
     except ValueError:
         return []
+    return [text] if isinstance(text, str) else []
 
 
 def _any_of(texts: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from typing import Final
 from ..kernel.compiled import CompiledCore
 from ..kernel.explaining import ways_on
 
-__all__ = ["ResidueReader"]
+__all__ = ["ResidueReader", "is_in_string"]
 
 #: Texts of a language that is listed, and members of a byte class that may still be one of a few texts.
 _MAX_TEXTS: Final = 40
@@ -97,14 +97,14 @@ class ResidueReader:
         if known is None:
             known = self._known[node] = ways_on(self._core, node)
         ends, ways = known
-        if not self._is_json or _is_in_string(before):
+        if not self._is_json or is_in_string(before):
             return known
         solid = [(bytes(byte for byte in members if byte not in _SPACE), target) for members, target in ways]
         solid = [(members, target) for members, target in solid if members]
         return (ends, solid) if solid or ends else known
 
 
-def _is_in_string(text: bytes) -> bool:
+def is_in_string(text: bytes) -> bool:
     """Whether a piece of JSON that begins outside strings ends inside one."""
     return sum(bool(found[1]) for found in _QUOTES.finditer(text)) % 2 == 1
 
