@@ -207,6 +207,13 @@ def test_fixed_white_space(options: dict[str, Any]) -> None:
             assert kinds(at(two, output, **options).explain("x")) == {Kind.MARK: [","]}
 
 
+def test_a_document_that_is_one_terminal() -> None:
+    schema = {"const": {"a": [1, "x,"], "b": 2}}
+    assert kinds(at(schema, '{"a": [1, ').explain("y")) == {Kind.TEXT: ['"x,"],"b":2}']}
+    (key,) = at(schema, '{"a": [1, "x,"], "').explain("y").expected
+    assert (key.kind, key.begun, key.examples) == (Kind.KEY, b'"', (b'"b"',))
+
+
 def test_open_keys_and_any_order() -> None:
     told = at(PERSON, '{"name": "Ann", "zz', strict_mode=False).explain("\n")
     assert kinds(told) == {Kind.KEY: ["a key that the schema does not name"]}

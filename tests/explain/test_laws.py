@@ -1,5 +1,8 @@
 """What explanations must agree with whatever the grammar: masks, `accept_token` and `accept_string`."""
 
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
@@ -8,6 +11,7 @@ from maskwright.explain import Kind, Reason
 from tests.kernel.pairs import cases, filled_row, legal, step
 from tests.strategies import choices, texts
 
+SCHEMAS = Path(__file__).parents[2] / "examples" / "schemas"
 SLOW = (HealthCheck.too_slow, HealthCheck.filter_too_much)
 
 
@@ -93,6 +97,32 @@ def test_only_the_output_counts(case, picks, data):
     assert explained(kernel, token) == first
     kernel.reset()
     assert explained(kernel.fork(), token) == explained(kernel, token)
+
+
+@pytest.mark.parametrize("any_whitespace", [True, False])
+@pytest.mark.parametrize("path", sorted(SCHEMAS.glob("*.json")), ids=lambda path: path.stem)
+def test_what_is_expected_in_a_document_is_legal_there(path, any_whitespace):
+    """At every place of a document each example, behind what of it is there, is a beginning of legal output."""
+    compiler = maskwright.GrammarCompiler(
+        maskwright.TokenizerInfo([bytes([byte]) for byte in range(256)] + ["</s>"])
+    )
+    narrow, matcher = (
+        maskwright.GrammarMatcher(compiler.compile_json_schema(path.read_text(), any_whitespace=free))
+        for free in (False, any_whitespace)
+    )
+    for byte in narrow.find_shortest_completion():
+        told = matcher.explain(b"\x01")
+        assert told.pointer is not None
+        assert told.expected
+        assert all(each.kind in (Kind.MARK, Kind.SPACE, Kind.END) or each.schema for each in told.expected)
+        for each in told.expected:
+            for example in each.examples:
+                assert example.startswith(each.begun)
+                rest = example[len(each.begun) :]
+                spaces = (b"", b" ") if not each.begun else (b"",)  # one may be required
+                assert any(matcher.fork().accept_string(space + rest) for space in spaces), each
+        assert matcher.accept_token(byte)
+    assert [each.kind for each in matcher.explain("x").expected] == [Kind.END]
 
 
 def walk_some(kernel, picks, size):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,7 +49,8 @@ class Expected:
         kind: What kind of thing.
         text: It in words: a literal as it is spelled, a key, what the schema says of a value, a class.
         begun: The bytes of it that are there already.
-        examples: Whole texts of it, `begun` included; all of them if there are few.
+        examples: Whole texts of it, `begun` included; all of them if there are few. White space before them is
+            left out.
         rules: Names of the rules that it stands in, outermost first, as far as they are known.
         schema: JSON pointers of the subschemas that speak about it.
     """
@@ -73,7 +74,9 @@ class Expected:
 _SPACE: Final = b" \t\n\r"
 _MARKS: Final = b"{}[],:"
 _NUMERIC: Final = [bytes([byte]) for byte in b"-0123456789"]
-_KEY: Final = re.compile(rb'[\s,{\[]*("(?:[^"\\]|\\.)*")\s*:\s*', re.DOTALL)
+_KEY: Final = re.compile(rb'\s*("(?:[^"\\]|\\.)*")\s*:', re.DOTALL)
+#: A string, whole or cut, or a bracket, comma or colon.
+_PIECE: Final = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
 #: What is said of a value elsewhere, or is not about it alone.
 _NOT_SAID: Final = frozenset(
     ["description", "title", "$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"]
@@ -168,9 +171,7 @@ class _Writer:
         if not self._is_json:
             return [self._pattern(node, begun, rules) if rests is None else _one_of(begun, rests, rules)]
         inside = is_in_string(begun)
-        key = _KEY.match(begun)
-        if key is not None and self._due is Due.VALUE:
-            begun = begun[key.end() :]  # a key and its value may be one terminal
+        begun = _current(begun)
         if rests is not None:
             return self._listed(begun, rests, rules, inside=inside)
         forced, members, _ = self._reader.forced(node, begun)
@@ -179,7 +180,7 @@ class _Writer:
         if key := _KEY.match(begun + forced):
             return [self._key(key[1], begun, rules)]
         pattern = self._pattern(node, begun, rules)
-        return [self._value(pattern, (begun + forced).lstrip(_SPACE + _MARKS) or members)]
+        return [self._value(pattern, (begun + forced).lstrip(_SPACE) or members)]
 
     def _listed(
         self, begun: bytes, rests: list[bytes], rules: tuple[str, ...], *, inside: bool
@@ -204,19 +205,17 @@ class _Writer:
         elif values:
             words, schema = _any_of(map(spelled, values.values())), _pointers(self._subschemas)
             examples = tuple(values.values())
-            found.append(Expected(Kind.TEXT, words, begun.lstrip(_SPACE), examples, rules, schema))
+            found.append(Expected(Kind.TEXT, words, begun, examples, rules, schema))
         return found
 
     def _value(self, pattern: Expected, lead: bytes) -> Expected:
         """One of many texts of JSON that begin like this: a key, a string or a number."""
-        begun = pattern.begun.lstrip(_SPACE + _MARKS)
-        examples = tuple(example.lstrip(_SPACE + _MARKS) for example in pattern.examples)
-        if lead[:1] == b'"' and self._due in (Due.KEY, Due.MORE):
-            return self._open_key(begun, examples, pattern.rules)
+        if lead[:1] == b'"' and self._due is Due.KEY:
+            return self._open_key(pattern)
         if lead[:1] == b'"':
-            return self._scalar(Kind.STRING, ("string",), begun, examples, pattern.rules)
+            return self._scalar(pattern, Kind.STRING, ("string",))
         if lead[:1] in _NUMERIC:
-            return self._scalar(Kind.NUMBER, ("integer", "number"), begun, examples, pattern.rules)
+            return self._scalar(pattern, Kind.NUMBER, ("integer", "number"))
         return pattern
 
     def _pattern(self, node: int, begun: bytes, rules: tuple[str, ...]) -> Expected:
@@ -232,30 +231,30 @@ class _Writer:
         nodes = self._around.subschemas(*_decoded(key))
         words = _words(nodes, ())
         text = f"the key {spelled(key)}" + (f": {words}" if words else "")
-        begun = begun[begun.find(b'"') :] if b'"' in begun else b""
         return Expected(Kind.KEY, text, begun, (key,), rules, _pointers(nodes))
 
-    def _open_key(self, begun: bytes, examples: tuple[bytes, ...], rules: tuple[str, ...]) -> Expected:
+    def _open_key(self, pattern: Expected) -> Expected:
         """A key of many: one that the schema does not name, or one with many spellings."""
         schemas = [node.schema for node in self._subschemas if isinstance(node.schema, dict)]
-        for example in examples:
+        for example in pattern.examples:
             for name in _decoded(example):
                 if any(name in schema.get("properties", ()) for schema in schemas):
-                    return self._key(example, begun, rules)
+                    return self._key(example, pattern.begun, pattern.rules)
         words = "a key that the schema does not name" if schemas else "a key"
-        return Expected(Kind.KEY, words, begun, examples, rules)
+        return replace(pattern, kind=Kind.KEY, text=words)
 
-    def _scalar(
-        self,
-        kind: Kind,
-        types: tuple[str, ...],
-        begun: bytes,
-        examples: tuple[bytes, ...],
-        rules: tuple[str, ...],
-    ) -> Expected:
+    def _scalar(self, pattern: Expected, kind: Kind, types: tuple[str, ...]) -> Expected:
         nodes = [each for each in self._subschemas if _is_about(each.schema, types)]
-        words = _words(nodes, types) or kind.value
-        return Expected(kind, words, begun, examples, rules, _pointers(nodes))
+        return replace(pattern, kind=kind, text=_words(nodes, types) or kind.value, schema=_pointers(nodes))
+
+
+def _current(begun: bytes) -> bytes:
+    """What of the last key or value of a piece of JSON is there: a terminal may span several."""
+    cut = 0
+    for piece in _PIECE.finditer(begun):
+        if piece[0][:1] != b'"':
+            cut = piece.end()
+    return begun[cut:].lstrip(_SPACE)
 
 
 def _one_of(begun: bytes, rests: list[bytes], rules: tuple[str, ...]) -> Expected:
