@@ -143,7 +143,7 @@ class GrammarMatcher(MatcherCore):
         """Why a token is legal here or not, and what would be. The matcher does not change.
 
         Args:
-            token: A token id, or text of any length; None for the end of the output.
+            token: A token id, or text of any length; None (or no text) for the end of the output.
 
         Raises:
             LimitExceeded: The grammar outgrew its memory.

@@ -75,7 +75,7 @@ def kinds(told: Explanation) -> dict[Kind, list[str]]:
         (".*", "a", -1, Reason.UNKNOWN_ID, 0),
         ("ab*c", "a", "bbbx", Reason.WRONG_BYTE, 3),
         ("ab*c", "a", b"bbbc", Reason.LEGAL, 4),
-        ("ab*c", "a", "", Reason.LEGAL, 0),
+        ("ab*c", "a", "", Reason.NOT_COMPLETE, 0),
     ],
 )
 def test_reasons(regex: str, output: str, token: Any, reason: Reason, n_bytes_legal: int) -> None:

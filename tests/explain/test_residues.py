@@ -17,7 +17,7 @@ def residue(regex: str, begun: bytes = b"", *, is_json: bool = False) -> tuple[R
     """A reader, and what is left of a terminal after some bytes."""
     matcher = GrammarMatcher(COMPILER.compile_regex(regex))
     assert matcher.accept_string(begun)
-    ((node, matched, token_ids, rules),) = walk(matcher.fork(), b"").items()
+    ((node, matched, token_ids, rules),) = walk(matcher.fork(), b"").items(9)
     assert (matched, token_ids, [rule.name for rule in rules]) == (begun, (), ["regex"])
     return ResidueReader(matcher.core, is_json=is_json), node
 

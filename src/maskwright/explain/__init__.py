@@ -173,13 +173,14 @@ def explain(matcher: GrammarMatcher, token: int | str | bytes | None) -> Explana
     info = matcher.compiled_grammar.tokenizer_info
     token_id = None if token is None or isinstance(token, (str, bytes)) else operator.index(token)
     text = _bytes_of(token_id, info) if token_id is not None else _as_bytes(token)
-    is_end = token is None or token_id in matcher.stop_token_ids
+    asks_for_end = token_id is None and not text
+    is_end = asks_for_end or token_id in matcher.stop_token_ids
     # What never matches text fails before its first byte, whatever it is called.
     is_text = not is_end and (token_id is None or core.vocabulary.token_bytes(token_id) is not None)
     before = walk(matcher.fork(), text if is_text else b"")
     n_legal, examples = (0, ()) if before.has_stopped else _legal_tokens(matcher, text[: before.n_fit])
     after = matcher.fork()
-    if token is None:
+    if asks_for_end:
         legal = after.is_completed() and not before.has_stopped
     else:
         legal = after.accept_token(token_id) if token_id is not None else after.accept_string(text)

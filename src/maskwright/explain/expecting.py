@@ -49,8 +49,8 @@ class Expected:
         kind: What kind of thing.
         text: It in words: a literal as it is spelled, a key, what the schema says of a value, a class.
         begun: The bytes of it that are there already.
-        examples: Whole texts of it, `begun` included; all of them if there are few. White space before them is
-            left out.
+        examples: Whole texts of it, `begun` included; all of them if there are few. White space before them
+            is left out.
         rules: Names of the rules that it stands in, outermost first, as far as they are known.
         schema: JSON pointers of the subschemas that speak about it.
     """
@@ -138,7 +138,7 @@ def expected_at(
     """
     writer = _Writer(core, around, name_token)
     found: dict[tuple[Kind, str, tuple[str, ...]], Expected] = {}
-    for node, begun, token_ids, rules in walk.items()[:_MAX_ITEMS]:
+    for node, begun, token_ids, rules in walk.items(_MAX_ITEMS):
         names = tuple(rule.name for rule in reversed(rules) if not rule.name.endswith("#"))
         for each in writer.expected(node, begun, token_ids, names):
             found.setdefault((each.kind, each.text, each.rules[-1:]), each)

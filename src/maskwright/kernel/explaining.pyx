@@ -9,7 +9,6 @@
 # generation meanwhile. What states hold is read under the table's lock.
 
 from bisect import bisect_right
-from operator import itemgetter
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
@@ -107,12 +106,14 @@ cdef class Walk:
         self.accepting = state.accepting
         return 0
 
-    def items(self) -> list:
+    def items(self, int64_t max_items) -> list:
         """What may come at the place that was reached, each as (lexeme node, begun, token ids, rules).
 
-        The node says what is still to come of the terminal and `begun` what of it is there; the node is -1 for
+        At most `max_items` of them, in the order of their rules' edges.
+
+        The node says what is still to come of the terminal, `begun` what of it is there; the node is -1 for
         a token by id, whose ids then are not empty. `rules` are Rule objects, from the one that the
-        item stands in to the outermost one known. Items of a rule are in the order of its edges.
+        item stands in to the outermost one known.
         """
         cdef State* state = self.states.back()
         cdef Item item
@@ -123,18 +124,20 @@ cdef class Walk:
         with nogil:
             core.enter()
         try:
-            for i in range(state.n_items):
+            order = sorted(
+                (self.matcher.automaton.items[state.item_off + i].edge, i) for i in range(state.n_items)
+            )
+            for _, i in order[:max_items]:
                 item = self.matcher.automaton.items[state.item_off + i]
                 item.ret = resolved(state, item.ret)
                 rules = [network.rules[rule] for rule in self.rules_of(item)]
                 if item.lex < 0:
-                    ids = network.token_sets[network.edges[item.edge].label]
-                    found.append((item.edge, (-1, b"", tuple(ids), rules)))
+                    found.append((-1, b"", tuple(network.token_sets[network.edges[item.edge].label]), rules))
                 else:
-                    found.append((item.edge, (item.lex, self.begun(item), (), rules)))
+                    found.append((item.lex, self.begun(item), (), rules))
         finally:
             core.leave()
-        return [entry for _, entry in sorted(found, key=itemgetter(0))]
+        return found
 
     cdef bytes begun(self, Item item):
         """The bytes at the end of the output that this item has matched."""
@@ -167,7 +170,7 @@ cdef class Walk:
         return bytes(matched)
 
     cdef list rules_of(self, Item item):
-        """Ids of the rule that holds an item and of its callers, innermost first; one way up if there are more."""
+        """Ids of the rule of an item and of its callers, innermost first; one way up if there are more."""
         cdef int32_t ret = item.ret
         cdef int32_t i
         cdef State* origin
