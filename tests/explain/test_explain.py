@@ -11,7 +11,7 @@ import pytest
 from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.explain import Explanation, Kind, Reason
 from maskwright.lexeme import literal
-from maskwright.rules import Lex, Rule, Seq, Tokens
+from maskwright.rules import Alt, Call, Lex, Repeat, Rule, Seq, Tokens
 
 MORE = [b'":x', b'"nane"', b'"name"', b"}x", "é".encode(), b"<call>", b"</s>"]
 CALL, STOP = 261, 262
@@ -270,6 +270,30 @@ def test_json_inside_other_text() -> None:
     told = at(grammar, "<ca").explain(" ")
     assert told.pointer is None
     assert kinds(told) == {Kind.PATTERN: ["[>a-z]"]}
+
+
+def test_several_schemas_in_one_grammar() -> None:
+    """As tool calls are: each schema is read from where its document begins, also inside other JSON."""
+    one = {"type": "object", "properties": {"city": {"type": "string"}, "arguments": {"type": "null"}}}
+    two = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    calls = [
+        Grammar.concat(
+            Grammar.from_regex(f'\\{{"name": "{name}", "arguments": '),
+            Grammar.from_json_schema(schema),
+            Grammar.from_regex("\\};?"),
+        )
+        for name, schema in (("one", one), ("two", two))
+    ]
+    grammar = Grammar(Rule("root", Repeat(Alt(tuple(Call(call.root) for call in calls)), 0, None)))
+    output = '{"name": "one", "arguments": {"city": "x"}};{"name": "two", "arguments": {"size": '
+    told = at(grammar, output).explain("x")
+    assert told.pointer == "/size"
+    (number, _) = told.expected
+    assert (number.text, number.schema) == ("integer", ("#/properties/size",))
+    told = at(grammar, '{"name": "one", "arguments": {"').explain("x")
+    assert [each.schema for each in told.expected] == [("#/properties/city",), ("#/properties/arguments",)]
+    told = at(grammar, '{"name": "').explain("x")
+    assert {each.text for each in told.expected} == {'"one", "arguments":', '"two", "arguments":'}
 
 
 def test_a_schema_of_anything_shares_its_rule_with_nobody() -> None:

@@ -18,7 +18,7 @@ def residue(regex: str, begun: bytes = b"", *, is_json: bool = False) -> tuple[R
     matcher = GrammarMatcher(COMPILER.compile_regex(regex))
     assert matcher.accept_string(begun)
     ((node, matched, token_ids, rules),) = walk(matcher.fork(), b"").items(9)
-    assert (matched, token_ids, [rule.name for rule in rules]) == (begun, (), ["regex"])
+    assert (matched, token_ids, [(rule.name, start) for rule, start in rules]) == (begun, (), [("regex", 0)])
     return ResidueReader(matcher.core, is_json=is_json), node
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Expected", "Explanation", "Kind", "LegalToken", "Reason", "explain"]
 
+#: Items that are looked at: an ambiguous grammar can have very many, and a schema that many keys.
+_MAX_ITEMS: Final = 256
 _MAX_EXAMPLES: Final = 8
 #: Legal tokens among which examples are looked for.
 _MAX_CANDIDATES: Final = 1000
@@ -185,10 +187,13 @@ def explain(matcher: GrammarMatcher, token: int | str | bytes | None) -> Explana
     else:
         legal = after.accept_token(token_id) if token_id is not None else after.accept_string(text)
     place = walk(after, b"") if legal else before
-    around = Surroundings.of(core.network.rules, grammar.root, place.output + text[: place.n_fit])
+    items = place.items(_MAX_ITEMS)
+    around = Surroundings.of(items, core.network.rules, grammar.root, place.output + text[: place.n_fit])
     expected: list[Expected] = []
     if not (before.has_stopped or place.has_stopped):
-        expected = expected_at(place, core, around, lambda each: f"[{each}] {quoted(_bytes_of(each, info))}")
+        expected = expected_at(
+            place, items, core, around, lambda each: f"[{each}] {quoted(_bytes_of(each, info))}"
+        )
     if legal:
         reason = Reason.LEGAL
     elif before.has_stopped:

@@ -71,6 +71,9 @@ class Expected:
         return self.text
 
 
+#: An item as `Walk.items` gives it.
+Item = tuple[int, bytes, tuple[int, ...], list[tuple[Rule, int]]]
+
 _SPACE: Final = b" \t\n\r"
 _MARKS: Final = b"{}[],:"
 _NUMERIC: Final = [bytes([byte]) for byte in b"-0123456789"]
@@ -83,8 +86,6 @@ _NOT_SAID: Final = frozenset(
 )
 #: Characters of a text that are shown.
 _SHOWN: Final = 60
-#: Items that are looked at: an ambiguous grammar can have very many, and a schema that many keys.
-_MAX_ITEMS: Final = 256
 #: Kinds in the order in which they help a reader.
 _ORDER: Final = list(Kind)
 
@@ -102,16 +103,35 @@ class Surroundings:
     root: Node | None
 
     @classmethod
-    def of(cls, rules: Sequence[Rule], root: Rule, output: bytes) -> Surroundings:
-        """Found from the rules of a grammar, its root rule, and the output."""
-        origins = {id(rule.origin): rule.origin for rule in rules if rule.origin is not None}
-        if not origins:
-            return cls(None, None)
+    def of(cls, items: Iterable[Item], rules: Sequence[Rule], root: Rule, output: bytes) -> Surroundings:
+        """Found from the rules that items stand in; where these are not known, from what a text looks like.
+
+        Args:
+            items: What may come.
+            rules: All rules of the grammar.
+            root: Its root.
+            output: Everything up to the place.
+        """
         from ..schema.nodes import Node
 
-        place = json_place(output) if root.origin is not None else embedded_place(output)
-        (origin, *others) = origins.values()
-        return cls(place, origin if isinstance(origin, Node) and not others else None)
+        documents = {
+            (id(rule.origin), start): rule.origin
+            for _, _, _, around in items
+            # The outermost rule of a document is where it begins: a schema may call itself.
+            for rule, start in [each for each in around if each[0].origin is not None][-1:]
+        }
+        if root.origin is not None:
+            documents = {(id(root.origin), 0): root.origin}
+        start, origin = -1, None
+        if len(documents) == 1:
+            (((_, start), origin),) = documents.items()
+        if start >= 0:
+            place = json_place(output[start:])
+        else:
+            known = list({id(rule.origin): rule.origin for rule in rules if rule.origin is not None}.values())
+            place = embedded_place(output) if known else None
+            origin = known[0] if len(known) == 1 else origin
+        return cls(place, origin if isinstance(origin, Node) else None)
 
     def subschemas(self, *more: str) -> list[Node]:
         """The subschemas that speak about the place, or a member of it."""
@@ -126,20 +146,25 @@ class Surroundings:
 
 
 def expected_at(
-    walk: Walk, core: CompiledCore, around: Surroundings, name_token: Callable[[int], str]
+    walk: Walk,
+    items: Iterable[Item],
+    core: CompiledCore,
+    around: Surroundings,
+    name_token: Callable[[int], str],
 ) -> list[Expected]:
     """What may come at the end of a walk, the most telling first; only so much of it as a person can use.
 
     Args:
         walk: Leads to the place.
+        items: What may come there.
         core: The grammar.
         around: The place.
         name_token: How a token that is named by id is shown.
     """
     writer = _Writer(core, around, name_token)
     found: dict[tuple[Kind, str, tuple[str, ...]], Expected] = {}
-    for node, begun, token_ids, rules in walk.items(_MAX_ITEMS):
-        names = tuple(rule.name for rule in reversed(rules) if not rule.name.endswith("#"))
+    for node, begun, token_ids, rules in items:
+        names = tuple(rule.name for rule, _ in reversed(rules) if not rule.name.endswith("#"))
         for each in writer.expected(node, begun, token_ids, names):
             found.setdefault((each.kind, each.text, each.rules[-1:]), each)
     if walk.accepting:

@@ -3,7 +3,8 @@
 # The idea. A state does not know the text that led to it, so the output is walked once more from its
 # start; every step is a look-up, because all of its states exist. An item is then followed backwards for
 # as long as the state before holds one that its byte turns into this one: that is how far into its terminal
-# the output has come. Callers are read off the return addresses; a call with nothing after it left none.
+# the output has come. Callers are read off the return addresses, and where they began off the states that
+# hold the calls; a call with nothing after it left neither.
 #
 # Nothing here is hot, and nothing here changes a matcher: callers pass a fork, which may move to another
 # generation meanwhile. What states hold is read under the table's lock.
@@ -21,8 +22,8 @@ from .matcher cimport MatcherCore
 from .network cimport EDGE_FRESH, Network
 from .nodes cimport NODE_EMPTY
 
-# Callers that are named; deeper ones are left out.
-cdef int MAX_CALLERS = 256
+# Rules that are named; those further out are left out.
+cdef int MAX_RULES = 256
 # The step of a token that the grammar names by id.
 cdef int32_t NO_BYTE = -1
 
@@ -112,8 +113,8 @@ cdef class Walk:
         At most `max_items` of them, in the order of their rules' edges.
 
         The node says what is still to come of the terminal, `begun` what of it is there; the node is -1 for
-        a token by id, whose ids then are not empty. `rules` are Rule objects, from the one that the
-        item stands in to the outermost one known.
+        a token by id, whose ids then are not empty. The rules are pairs of a Rule and the offset of its
+        beginning in the output (-1 if that is not known), from the one that the item stands in outwards.
         """
         cdef State* state = self.states.back()
         cdef Item item
@@ -130,7 +131,7 @@ cdef class Walk:
             for _, i in order[:max_items]:
                 item = self.matcher.automaton.items[state.item_off + i]
                 item.ret = resolved(state, item.ret)
-                rules = [network.rules[rule] for rule in self.rules_of(item)]
+                rules = self.rules_of(item)
                 if item.lex < 0:
                     found.append((-1, b"", tuple(network.token_sets[network.edges[item.edge].label]), rules))
                 else:
@@ -170,25 +171,42 @@ cdef class Walk:
         return bytes(matched)
 
     cdef list rules_of(self, Item item):
-        """Ids of the rule of an item and of its callers, innermost first; one way up if there are more."""
-        cdef int32_t ret = item.ret
-        cdef int32_t i
+        """The rules that an item stands in, innermost first, each as (rule, offset of its beginning).
+
+        Of several callers one is taken. A rule that another one ended with has no offset (-1), and the rules
+        between these two are not known.
+        """
+        cdef Network network = self.matcher.core.network
+        cdef int32_t ret = item.ret, rule = self.rule_of_edge(item.edge)
+        cdef int32_t entry, edge, outer, i
+        cdef int64_t place = <int64_t>self.steps.size(), offset = len(self.output) + self.n_fit
         cdef State* origin
         cdef Wait wait
-        cdef bint moved = True
-        found = [self.rule_of_edge(item.edge)]
+        found = []
         seen = set()
-        while moved and ret != RET_ROOT and ret not in seen and len(found) < MAX_CALLERS:
+        while ret not in seen and len(found) < MAX_RULES:
             seen.add(ret)
             origin = self.matcher.automaton.ret_states[ret]
-            moved = False
-            for i in range(origin.n_waits):
-                wait = self.matcher.automaton.waits[origin.wait_off + i]
-                if wait.pred == ret - origin.ret_base:
-                    found.append(self.rule_of_edge(wait.edge))
-                    ret = resolved(origin, wait.ret)
-                    moved = True
-                    break
+            entry, edge, outer = network.root, -1, RET_ROOT
+            if ret != RET_ROOT:
+                for i in range(origin.n_waits):
+                    wait = self.matcher.automaton.waits[origin.wait_off + i]
+                    if wait.pred == ret - origin.ret_base:
+                        edge = wait.edge
+                        entry = network.edges[edge].label
+                        outer = resolved(origin, wait.ret)
+                        break
+            # The rule was called where the output was last in the state that holds the call.
+            while place > 0 and (ret == RET_ROOT or self.states[place] != origin):
+                place -= 1
+                offset -= self.steps[place] >= 0
+            if entry != rule:
+                found.append((network.rules[rule], -1))
+            found.append((network.rules[entry], offset))
+            if edge < 0:
+                break
+            rule = self.rule_of_edge(edge)
+            ret = outer
         return found
 
     cdef int32_t rule_of_edge(self, int32_t edge):
