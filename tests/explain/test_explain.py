@@ -73,6 +73,7 @@ def kinds(told: Explanation) -> dict[Kind, list[str]]:
         (".*", "a", 263, Reason.SPECIAL_TOKEN, 0),
         (".*", "a", 264, Reason.UNKNOWN_ID, 0),
         (".*", "a", -1, Reason.UNKNOWN_ID, 0),
+        (".*", "a", 1 << 40, Reason.UNKNOWN_ID, 0),
         ("ab*c", "a", "bbbx", Reason.WRONG_BYTE, 3),
         ("ab*c", "a", b"bbbc", Reason.LEGAL, 4),
         ("ab*c", "a", "", Reason.NOT_COMPLETE, 0),

@@ -175,17 +175,16 @@ def explain(matcher: GrammarMatcher, token: int | str | bytes | None) -> Explana
     info = matcher.compiled_grammar.tokenizer_info
     token_id = None if token is None or isinstance(token, (str, bytes)) else operator.index(token)
     text = _bytes_of(token_id, info) if token_id is not None else _as_bytes(token)
-    asks_for_end = token_id is None and not text
-    is_end = asks_for_end or token_id in matcher.stop_token_ids
+    ends = (token_id is None and not text) or token_id in matcher.stop_token_ids
     # What never matches text fails before its first byte, whatever it is called.
-    is_text = not is_end and (token_id is None or core.vocabulary.token_bytes(token_id) is not None)
+    is_text = not ends and (token_id is None or _matches_text(matcher, token_id))
     before = walk(matcher.fork(), text if is_text else b"")
     n_legal, examples = (0, ()) if before.has_stopped else _legal_tokens(matcher, text[: before.n_fit])
     after = matcher.fork()
-    if asks_for_end:
-        legal = after.is_completed() and not before.has_stopped
+    if token_id is not None:
+        legal = after.accept_token(token_id)
     else:
-        legal = after.accept_token(token_id) if token_id is not None else after.accept_string(text)
+        legal = after.accept_string(text) and (not ends or after.is_completed())
     place = walk(after, b"") if legal else before
     items = place.items(_MAX_ITEMS)
     around = Surroundings.of(items, core.network.rules, grammar.root, place.output + text[: place.n_fit])
@@ -200,15 +199,13 @@ def explain(matcher: GrammarMatcher, token: int | str | bytes | None) -> Explana
         reason = Reason.AFTER_STOP
     elif token_id is not None and not 0 <= token_id < info.vocab_size:
         reason = Reason.UNKNOWN_ID
-    elif is_end:
-        reason = Reason.NOT_COMPLETE
     elif not is_text:
-        reason = Reason.SPECIAL_TOKEN
+        reason = Reason.NOT_COMPLETE if ends else Reason.SPECIAL_TOKEN
     elif before.n_fit == len(text):
         reason = Reason.NO_COMPLETION
     else:
-        ended = all(each.kind is Kind.END for each in expected)
-        reason = Reason.COMPLETE if ended else Reason.WRONG_BYTE
+        is_complete = all(each.kind is Kind.END for each in expected)
+        reason = Reason.COMPLETE if is_complete else Reason.WRONG_BYTE
     return Explanation(
         legal=legal,
         reason=reason,
@@ -222,6 +219,11 @@ def explain(matcher: GrammarMatcher, token: int | str | bytes | None) -> Explana
         examples=examples,
         vocab_size=info.vocab_size,
     )
+
+
+def _matches_text(matcher: GrammarMatcher, token_id: int) -> bool:
+    vocabulary = matcher.core.vocabulary
+    return 0 <= token_id < vocabulary.vocab_size and vocabulary.token_bytes(token_id) is not None
 
 
 def _legal_tokens(matcher: GrammarMatcher, beginning: bytes) -> tuple[int, tuple[LegalToken, ...]]:
