@@ -331,6 +331,13 @@ def test_how_far_a_pattern_has_come() -> None:
     assert forced.begun == b"yes"
 
 
+def test_an_empty_text_is_no_step() -> None:
+    matcher = at("abc", "a")
+    assert matcher.accept_string("")
+    assert matcher.accept_string("b")
+    assert matcher.explain("x").expected[0].begun == b"ab"
+
+
 def test_few_texts_are_listed() -> None:
     told = at("(red|green|blue)", "").explain("x")
     assert told.expected[0].text == "'blue', 'green' or 'red'"

@@ -54,7 +54,9 @@ cdef class Walk:
         self.has_stopped = matcher.stopped
         for i in range(matcher.history.size()):
             if matcher.history[i].token < 0:
-                self.take(matcher.history[i].before, matcher.strings[-1 - matcher.history[i].token])
+                given = matcher.strings[-1 - matcher.history[i].token]
+                if given:
+                    self.take(matcher.history[i].before, given)
             elif not matcher.is_stop[matcher.history[i].token]:
                 spelled = matcher.core.vocabulary.token_bytes(matcher.history[i].token)
                 self.take(matcher.history[i].before, spelled or b"")
