@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .compiler import CompiledGrammar
 from .draft import read_tree
@@ -17,6 +17,9 @@ from .errors import MatcherError
 from .kernel.batch import fill_rows, fill_tree
 from .kernel.forced import jump_forward_bytes, jump_forward_tokens
 from .kernel.matcher import MatcherCore
+
+if TYPE_CHECKING:
+    from .explain import Explanation
 
 __all__ = ["BatchGrammarMatcher", "GrammarMatcher"]
 
@@ -122,6 +125,31 @@ class GrammarMatcher(MatcherCore):
             return forced.decode()
         except UnicodeDecodeError as error:
             return forced[: error.start].decode()
+
+    def explain(self, token: int | str | bytes | None) -> Explanation:
+        """Why a token is legal here or not, and what would be. The matcher does not change.
+
+        Args:
+            token: A token id, or text of any length; None (or no text) for the end of the output.
+
+        Raises:
+            LimitExceeded: The grammar outgrew its memory.
+
+        >>> from maskwright import GrammarCompiler, TokenizerInfo
+        >>> info = TokenizerInfo(["yes", "no", "!", "</s>"])
+        >>> matcher = GrammarMatcher(GrammarCompiler(info).compile_regex("(yes|no)!?"))
+        >>> print(matcher.explain(2))
+        token 2 '!' is not legal: '!' cannot come here
+        line 1, column 1 (offset 0)
+          !
+          ^
+        expected instead:
+          - 'no', 'no!', 'yes' or 'yes!'  (rule regex)
+        legal in its place: 2 of 4 tokens, for example 'yes', 'no'
+        """
+        from .explain import explain
+
+        return explain(self, token)
 
     def traverse_draft_tree(
         self,

@@ -41,12 +41,17 @@ class Rule:
     Args:
         name: For messages and printing; need not be unique.
         body: The expression, or a function that makes it on first use.
+
+    Attributes:
+        origin: For the rule of a whole JSON document, what a front-end made it from (the root schema's node,
+            or the name of a built-in grammar); None for all others. For explanations.
     """
 
-    __slots__ = ("_body", "name")
+    __slots__ = ("_body", "name", "origin")
 
     def __init__(self, name: str, body: Expr | Callable[[], Expr] | None = None) -> None:
         self.name = name
+        self.origin: object = None
         self._body = body
 
     def define(self, body: Expr | Callable[[], Expr]) -> None:

@@ -1,7 +1,8 @@
-"""`maskwright trace`: a text token by token, and what was legal before each."""
+"""`maskwright trace`: a text token by token, what was legal before each, and why one was not."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,9 @@ from .tokenizers import DEFAULT, open_tokenizer
 
 if TYPE_CHECKING:
     from .. import GrammarMatcher, TokenizerInfo
+    from ..explain import Explanation
 
-__all__ = ["Step", "trace", "trace_tokens"]
+__all__ = ["Step", "explain_tokens", "trace", "trace_tokens"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,16 @@ def trace_tokens(matcher: GrammarMatcher, info: TokenizerInfo, tokens: list[int]
     return steps
 
 
+def explain_tokens(
+    matcher: GrammarMatcher, tokens: Iterable[int], last: int | str | None = None
+) -> Explanation:
+    """About the first token that is not legal; if all are, about `last` (None: the end of the text)."""
+    for token in tokens:
+        if not matcher.accept_token(token):
+            return matcher.explain(token)
+    return matcher.explain(last)
+
+
 @click.command(short_help="Follow a text token by token.")
 @constraint_options
 @click.option("--text", required=True, help="The text to follow.")
@@ -64,22 +76,56 @@ def trace_tokens(matcher: GrammarMatcher, info: TokenizerInfo, tokens: list[int]
 @click.option(
     "--show", type=click.IntRange(min=0), default=5, show_default=True, help="Legal tokens per row."
 )
-def trace(text: str, tokenizer_name: str, show: int, **constraint: Any) -> None:
+@click.option(
+    "--why", is_flag=True, help="Instead of all rows: what was expected where the text does not fit."
+)
+@click.option(
+    "--token",
+    "asked",
+    metavar="ID|TEXT",
+    help="Explain this token after the whole text, whether or not it is legal.",
+)
+def trace(text: str, tokenizer_name: str, show: int, why: bool, asked: str | None, **constraint: Any) -> None:
     """Show each token of a text, how many tokens were legal there, and the first few of them.
 
-    Exit code 1: the text does not fit; the last row says where.
+    Exit code 1: the text does not fit (or the token of --token is not legal after it); the message says where
+    and why.
     """
     wanted = read_constraint(**constraint)
-    from tabulate import tabulate
-
     from .. import GrammarCompiler, GrammarMatcher
 
     tokenizer = open_tokenizer(tokenizer_name)
     info = tokenizer.info
-    compiled = wanted.compile(GrammarCompiler(info))
+    matcher = GrammarMatcher(wanted.compile(GrammarCompiler(info)))
     tokens, exact = tokenizer.encode(text)
-    matcher = GrammarMatcher(compiled)
+    if not exact:
+        click.echo("note: the tokenizer's own encoder was of no use, so the text was cut greedily", err=True)
+    if why or asked is not None:
+        explanation = explain_tokens(matcher, tokens, None if asked is None else _find_token(info, asked))
+        click.echo(str(explanation))
+        if not explanation.legal:
+            raise click.exceptions.Exit(NO)
+        return
     steps = trace_tokens(matcher, info, tokens)
+    click.echo(_as_table(info, steps, show))
+    if not steps[-1].accepted:
+        explanation = matcher.explain(steps[-1].token)
+        where = explanation.where()
+        raise Failure(f"{explanation.headline}\n{where}\n  hint: --why tells what was expected there", NO)
+    click.echo("accepted: the text fits")
+
+
+def _find_token(info: TokenizerInfo, asked: str) -> int | str:
+    """The token that a person means: by id, else by its exact text, else the text itself."""
+    if asked.isdecimal():
+        return int(asked)
+    wanted = asked.encode()
+    return next((token for token, text in enumerate(info.decoded_vocab) if text == wanted), asked)
+
+
+def _as_table(info: TokenizerInfo, steps: list[Step], show: int) -> str:
+    from tabulate import tabulate
+
     rows = [
         (
             position,
@@ -92,12 +138,7 @@ def trace(text: str, tokenizer_name: str, show: int, **constraint: Any) -> None:
         for position, step in enumerate(steps)
     ]
     headers = ("#", "token", "", "legal", "for example")
-    click.echo(tabulate(rows, headers=headers, disable_numparse=[1, 2, 4], colalign=("right",)))
-    if not exact:
-        click.echo("note: the tokenizer's own encoder was of no use, so the text was cut greedily", err=True)
-    if not steps[-1].accepted:
-        raise Failure(_why(matcher, info, tokens, steps), NO)
-    click.echo("accepted: the text fits")
+    return str(tabulate(rows, headers=headers, disable_numparse=[1, 2, 4], colalign=("right",)))
 
 
 def repr_token(info: TokenizerInfo, token: int) -> str:
@@ -109,19 +150,3 @@ def repr_token(info: TokenizerInfo, token: int) -> str:
         return repr(raw.decode())
     except UnicodeDecodeError:
         return repr(raw)
-
-
-def _why(matcher: GrammarMatcher, info: TokenizerInfo, tokens: list[int], steps: list[Step]) -> str:
-    """Where exactly the text stops to fit: the byte inside the refused token, and what led there."""
-    before = b"".join(info.decoded_vocab[token] for token in tokens[: len(steps) - 1])
-    tail = before[-40:].decode(errors="replace")
-    step = steps[-1]
-    if step.token is None:
-        return f"the text may not end here, after {tail!r}"
-    raw = info.decoded_vocab[step.token]
-    fits = next(
-        (length for length in range(len(raw) - 1, 0, -1) if matcher.fork().accept_string(raw[:length])), 0
-    )
-    what = repr_token(info, step.token)
-    inside = f"; its first {fits} bytes would still fit" if fits else ""
-    return f"offset {len(before) + fits}: {what} is not legal after {tail!r}{inside}"

@@ -15,7 +15,7 @@ import codecs
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
 from ..compiler import GrammarCompiler
 from ..errors import MaskwrightError
@@ -26,6 +26,8 @@ from .outputs import Output, read_output
 __all__ = ["Generator", "OutputError", "Progress"]
 
 _T = TypeVar("_T")
+#: Ways to go on that the error of an incomplete answer names.
+_MAX_MISSING: Final = 3
 
 
 class OutputError(MaskwrightError):
@@ -189,14 +191,20 @@ class Generator(Generic[_T]):
     def _read(self, text: str) -> Any:
         matcher = GrammarMatcher(self._compiled)
         if not matcher.accept_string(text):
+            explanation = matcher.explain(text)
             raise OutputError(
                 "the answer does not match its grammar: it was cut inside a character, or the engine did "
-                "not use the grammar",
+                f"not use the grammar\n{explanation.headline}\n{explanation.where()}",
                 text=text,
                 hint="raise max_tokens; for vLLM, look at the backend of structured outputs",
             )
         if not matcher.is_completed():
-            raise OutputError("the answer is not complete", text=text, hint="raise max_tokens")
+            missing = ", or ".join(map(str, matcher.explain(None).expected[:_MAX_MISSING]))
+            raise OutputError(
+                f"the answer is not complete; it must go on with {missing}",
+                text=text,
+                hint="raise max_tokens",
+            )
         try:
             return self._output.parse(text)
         except ValueError as error:  # pydantic's validation error is one

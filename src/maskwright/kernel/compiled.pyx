@@ -108,13 +108,19 @@ cdef class CompiledCore:
         finally:
             self.leave()
 
-    def renew(self, Automaton old) -> None:
-        """Start a new generation, unless another matcher already did."""
+    def renew(self, Automaton old) -> bool:
+        """Start a new generation, unless another matcher already did.
+
+        Returns:
+            Whether the generation is new.
+        """
         with nogil:
             self.table.lock.lock()
         try:
-            if self.automaton is old:
-                self.automaton = Automaton(self.network, self.max_bytes)
+            if self.automaton is not old:
+                return False
+            self.automaton = Automaton(self.network, self.max_bytes)
+            return True
         finally:
             self.table.lock.unlock()
 

@@ -188,7 +188,10 @@ cdef class MatcherCore:
         return mask
 
     cdef int renew(self) except -1:
-        """Move to an empty generation by replaying the history. On failure the matcher stays as it was.
+        """Move to a newer generation by replaying the history. On failure the matcher stays as it was.
+
+        The generation may hold states of others already, and be full before this output is replayed or goes on; the
+        next one is then its own.
 
         Raises:
             LimitExceeded: One generation cannot hold this output, or not the step that is being tried.
@@ -198,17 +201,24 @@ cdef class MatcherCore:
             # The step was tried in a generation that held nothing but this output's own states.
             self.renewed_at = -1
             raise self._too_large()
-        self.core.renew(old)
+        cdef bint fresh = self.core.renew(old)
         self.automaton = self.core.automaton
         try:
-            self.replay()
+            try:
+                self.replay()
+            except Renew:
+                if fresh:
+                    raise self._too_large() from None
+                fresh = self.core.renew(self.automaton)
+                self.automaton = self.core.automaton
+                self.replay()
         except Renew:
             self.automaton = old
             raise self._too_large() from None
         except BaseException:
             self.automaton = old
             raise
-        self.renewed_at = <int64_t>self.history.size()
+        self.renewed_at = <int64_t>self.history.size() if fresh else -1
         return 0
 
     def _too_large(self):
@@ -588,11 +598,11 @@ cdef class MatcherCore:
         row = self.core.row(bitmask, index, &n_words)
         if tokens_left < 0:
             tokens_left = self.left()
-        try:
-            return self.write_row(self.state, row, n_words, tokens_left)
-        except Renew:
-            self.renew()
-            return self.write_row(self.state, row, n_words, tokens_left)
+        while True:
+            try:
+                return self.write_row(self.state, row, n_words, tokens_left)
+            except Renew:
+                self.renew()
 
     # ---- history ---------------------------------------------------------------------------------
 

@@ -355,7 +355,10 @@ class Builder:
         self.report.when_completing(lambda: self._complete(_MAX_RULES))
         if self._findings.is_risky:
             self._complete(_EAGER_RULES)
-        return expr.rule if isinstance(expr, Call) else Rule("root", expr)
+        # The rule of "any value" belongs to all schemas of the process.
+        rule = expr.rule if isinstance(expr, Call) and obligations else Rule("root", expr)
+        rule.origin = node
+        return rule
 
     def _complete(self, limit: int) -> None:
         """Expand all rules of values, up to a limit."""

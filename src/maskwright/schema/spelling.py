@@ -243,4 +243,6 @@ def layout_of(options: SchemaOptions) -> Layout:
 def builtin_json_rules(options: SchemaOptions | None = None) -> Rule:
     """Any JSON text whose root is an object or an array."""
     layout = layout_of(options or SchemaOptions())
-    return Rule("json", Alt((layout.any_object(), layout.any_array())))
+    rule = Rule("json", Alt((layout.any_object(), layout.any_array())))
+    rule.origin = "json"
+    return rule

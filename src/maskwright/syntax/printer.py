@@ -25,7 +25,7 @@ from ..rules import Act, Alt, Call, Expr, Lex, Repeat, Rule, Seq, Tokens
 from .characters import CharacterRow, NotCharacters, character_automaton
 from .walk import calls_of, fold
 
-__all__ = ["print_rules"]
+__all__ = ["class_text", "print_rules"]
 
 MAX_RULES: Final = 10_000
 
@@ -57,6 +57,15 @@ def print_rules(root: Rule) -> str:
         LimitExceeded: Too many rules, or a lexeme with too large an automaton.
     """
     return _Printer(root).run()
+
+
+def class_text(ranges: charset.Ranges) -> str:
+    """A set of characters as EBNF writes it.
+
+    >>> class_text(((48, 57), (95, 95)))
+    '[0-9_]'
+    """
+    return _class(ranges).text
 
 
 class _Printer:

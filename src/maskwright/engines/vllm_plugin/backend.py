@@ -112,7 +112,8 @@ class MaskwrightGrammar(StructuredOutputGrammar):  # type: ignore[misc]
                 if matcher.is_terminated():
                     break
                 if not matcher.accept_token(token):
-                    logger.error("request %s: token %d does not fit its grammar", request_id, token)
+                    told = matcher.explain(token)
+                    logger.error("request %s: %s\n%s", request_id, told.headline, told.where())
                     return False
         except Exception:
             self._fail(f"request {request_id}")
