@@ -1,6 +1,7 @@
 """`maskwright generate`: a model's answer that fits, token by token as it comes.
 
-The answer goes to standard output and nothing else does; the summary goes to standard error.
+The answer goes to standard output and nothing else does; the summary and a report go to standard error, or
+the report to a file. Only ``--report-file -`` puts the report, which holds the answer, in its place.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import click
 
 from .constraint import constraint_options, read_constraint
 from .exits import INCOMPLETE, Failure
+from .reporting import ReportCommand, check_report, report_options, write_report
 
 __all__ = ["generate"]
 
 
-@click.command(short_help="Let a model answer, in the form you ask for.")
+@click.command(cls=ReportCommand, short_help="Let a model answer, in the form you ask for.")
 @click.argument("prompt")
 @constraint_options
 @click.option("--model", metavar="PATH", help="GGUF file or transformers folder.  [default: SmolLM2-135M]")
@@ -32,6 +34,7 @@ __all__ = ["generate"]
     help="Tell the model in words what is asked for. It never sees the schema otherwise.",
 )
 @click.option("--show-prompt", is_flag=True, help="Print the prompt that is sent, on standard error.")
+@report_options
 def generate(
     prompt: str,
     model: str | None,
@@ -40,6 +43,8 @@ def generate(
     seed: int,
     schema_in_prompt: bool,
     show_prompt: bool,
+    report: str | None,
+    report_file: str | None,
     **constraint: Any,
 ) -> None:
     """Answer PROMPT with text that fits a schema, model, regex, grammar or list.
@@ -47,8 +52,10 @@ def generate(
     The answer is printed as it comes. A line on standard error says how many tokens it had, the time
     per token and the time spent on masks. Exit code 5: --max-tokens came first.
     """
+    check_report(report, report_file)
     wanted = read_constraint(**constraint)
     from .. import GrammarCompiler
+    from ..report import StepRecorder, make_report
     from .models import load_model
     from .sampling import Sampler, Statistics, generate_text
 
@@ -66,12 +73,26 @@ def generate(
             f"{engine.context}; lower --max-tokens, or shorten the prompt (--no-schema-in-prompt)"
         )
     statistics = Statistics()
+    recorder = StepRecorder() if report else None
     sampler = Sampler(temperature=temperature, seed=seed)
+    shown = report_file != "-"
     for piece in generate_text(
-        engine, compiled, tokens, sampler=sampler, max_tokens=max_tokens, statistics=statistics
+        engine,
+        compiled,
+        tokens,
+        sampler=sampler,
+        max_tokens=max_tokens,
+        statistics=statistics,
+        recorder=recorder,
     ):
-        click.echo(piece, nl=False)
-    click.echo()
+        if shown:
+            click.echo(piece, nl=False)
+    if shown:
+        click.echo()
     click.echo(f"{engine.name}: compiled in {1e3 * compile_time:.1f} ms; {statistics.summary()}", err=True)
+    if report is not None and recorder is not None:
+        steps = recorder.steps(tokens, statistics.answer)
+        made = make_report(compiled, steps, is_json=wanted.kind == "schema")
+        write_report(made, report, report_file, title=engine.name, prompt=prompt)
     if not statistics.finished:
         raise Failure(f"the answer is not complete after --max-tokens {max_tokens}", INCOMPLETE)

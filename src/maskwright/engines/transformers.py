@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import torch
 
+    from ..report.steps import StepRecorder
+
 __all__ = ["MaskLogitsProcessor", "mask_scores", "vocabulary"]
 
 #: Score of the stop token of a row that has ended. Finite, so that sampling a batch with ended rows works;
@@ -58,6 +60,7 @@ class MaskLogitsProcessor:
             first call of a generation brings. Give it where a prompt may continue an earlier answer of
             the same processor, or already holds the beginning of the answer.
         stop_token_ids: Stop tokens to use instead of the vocabulary's.
+        recorder: Told of every step, for a report; costs a copy of the scores each.
 
     Raises:
         MatcherError: No grammar, or grammars of different vocabularies.
@@ -74,8 +77,10 @@ class MaskLogitsProcessor:
         *,
         prompt_length: int | Sequence[int] | None = None,
         stop_token_ids: Sequence[int] | None = None,
+        recorder: StepRecorder | None = None,
     ) -> None:
         self.rows: Final = RowFollower(grammars, prompt_length=prompt_length, stop_token_ids=stop_token_ids)
+        self._recorder = recorder
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Scores with -inf for every token that is not legal.
@@ -84,7 +89,10 @@ class MaskLogitsProcessor:
             input_ids: int64, shape (rows, length): prompt, padding and answer of each row.
             scores: float, shape (rows, width), on any device.
         """
-        bitmask, ended = self.rows.next_masks(list(input_ids.cpu().numpy().astype(np.int64, copy=False)))
+        rows = list(input_ids.cpu().numpy().astype(np.int64, copy=False))
+        bitmask, ended = self.rows.next_masks(rows)
+        if self._recorder is not None:
+            self._recorder.observe(rows, scores.float().cpu().numpy(), bitmask, ended)
         masked = mask_scores(scores, bitmask)
         for row in ended:
             masked[row].clamp_(min=float("-inf"), max=max(_ENDED_SCORE, _lowest(masked)))

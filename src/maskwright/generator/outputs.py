@@ -37,6 +37,7 @@ class Output:
         request: The same grammar as a field of vLLM's `StructuredOutputsParams`. Called only for engines
             that want it: raises GrammarError for grammars that no text describes.
         partial: What can be read of an answer that is not complete.
+        is_json: Whether answers are JSON.
     """
 
     compile: Callable[[GrammarCompiler], CompiledGrammar]
@@ -44,6 +45,7 @@ class Output:
     words: str
     request: Callable[[], dict[str, Any]]
     partial: Callable[[str], Any] = field(default=lambda text: None)
+    is_json: bool = False
 
 
 def read_output(output_type: Any, schema_options: Mapping[str, Any]) -> Output:
@@ -88,6 +90,7 @@ def _json_output(schema: dict[str, Any], parse: Callable[[str], Any], options: M
         words=f"Answer with JSON only, one value of this form:\n{describe(schema)}",
         request=lambda: {"json": schema},
         partial=_partial_json,
+        is_json=True,
     )
 
 
