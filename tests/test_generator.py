@@ -103,6 +103,8 @@ def test_words_for_the_prompt() -> None:
     assert "red, blue" in read_output(Color, {}).words
     assert "a{3}" in read_output(re.compile("a{3}"), {}).words
     assert read_output(Grammar.from_ebnf('root ::= "x"'), {}).words == ""
+    assert '"x": integer' in read_output(Point, {}).words
+    assert '  "x": integer,' in read_output(Point, {}, "form").words
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,19 @@ def test_the_prompt_tells_what_is_asked_for_unless_told_not_to(dice: DiceModel, 
     assert b"one of" not in bytes(dice.read)
 
 
+def test_the_schema_is_told_in_another_style_and_in_what_the_context_leaves(
+    dice: DiceModel, schema_file: str, tmp_path: Path
+) -> None:
+    result = generate("Go", "--schema", schema_file, "--show-prompt", "--schema-style", "form")
+    assert '["é" | 7, ...]' in result.stderr
+    long = {"properties": {f"a{number}": {"const": 0, "description": "x" * 99} for number in range(12)}}
+    (tmp_path / "long.json").write_text(json.dumps(long))
+    result = generate("Go", "--schema", str(tmp_path / "long.json"), "--show-prompt", "--max-tokens", "600")
+    assert result.exit_code in (0, 5), result.output
+    assert '"a11": 0' in result.stderr
+    assert "x" * 60 not in result.stderr
+
+
 def test_max_tokens_has_an_exit_code_of_its_own(dice: DiceModel, schema_file: str) -> None:
     result = generate("Go", "--schema", schema_file, "--max-tokens", "2")
     assert result.exit_code == 5

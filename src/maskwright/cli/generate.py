@@ -33,6 +33,13 @@ __all__ = ["generate"]
     show_default=True,
     help="Tell the model in words what is asked for. It never sees the schema otherwise.",
 )
+@click.option(
+    "--schema-style",
+    type=click.Choice(["list", "form"]),
+    default="list",
+    show_default=True,
+    help="How to tell it: a list of the properties, or JSON with types in the place of values.",
+)
 @click.option("--show-prompt", is_flag=True, help="Print the prompt that is sent, on standard error.")
 @report_options
 def generate(
@@ -42,6 +49,7 @@ def generate(
     temperature: float,
     seed: int,
     schema_in_prompt: bool,
+    schema_style: str,
     show_prompt: bool,
     report: str | None,
     report_file: str | None,
@@ -63,7 +71,14 @@ def generate(
     start = time.perf_counter()
     compiled = wanted.compile(GrammarCompiler(engine.info))
     compile_time = time.perf_counter() - start
-    message = f"{prompt}\n\n{wanted.in_words()}".rstrip() if schema_in_prompt else prompt
+    message = prompt
+    if schema_in_prompt:
+        words = wanted.in_words(
+            style=schema_style,
+            max_tokens=max(1, engine.context - max_tokens),
+            count_tokens=lambda text: len(engine.encode_chat(f"{prompt}\n\n{text}")),
+        )
+        message = f"{prompt}\n\n{words}".rstrip()
     if show_prompt:
         click.echo(message, err=True)
     tokens = engine.encode_chat(message)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 from ..compiler import GrammarCompiler
 from ..errors import MaskwrightError
 from ..matcher import GrammarMatcher
+from ..prompt import Style
 from .models import Chat, Settings, open_model
 from .outputs import Output, read_output
 
@@ -90,7 +91,8 @@ class Generator(Generic[_T]):
         output_type: A pydantic model, dataclass, TypedDict or any other type that pydantic knows; a
             `Literal` or `Enum` (the answer is the bare text of a member); a compiled regular expression
             (`re.compile`); a JSON Schema as a dict; or a `Grammar`.
-        describe: Whether to say in the prompt what is asked for: the model never sees the grammar.
+        describe: Whether to say in the prompt what is asked for: the model never sees the grammar. The name
+            of a style of `maskwright.prompt.describe` says it in that style.
         compiler: To share compiled grammars; by default one for the model's vocabulary.
         report: Whether to answer with an `Answer`, which has a report beside the object. Each token then
             costs about a millisecond more. Not for vLLM, which masks out of sight.
@@ -109,7 +111,7 @@ class Generator(Generic[_T]):
         output_type: type[_V] | Any,
         *,
         report: Literal[True],
-        describe: bool = True,
+        describe: bool | Style = True,
         compiler: GrammarCompiler | None = None,
         **schema_options: Any,
     ) -> None: ...
@@ -121,7 +123,7 @@ class Generator(Generic[_T]):
         output_type: type[_T] | Any,
         *,
         report: Literal[False] = False,
-        describe: bool = True,
+        describe: bool | Style = True,
         compiler: GrammarCompiler | None = None,
         **schema_options: Any,
     ) -> None: ...
@@ -132,11 +134,12 @@ class Generator(Generic[_T]):
         output_type: Any,
         *,
         report: bool = False,
-        describe: bool = True,
+        describe: bool | Style = True,
         compiler: GrammarCompiler | None = None,
         **schema_options: Any,
     ) -> None:
-        self._output: Output = read_output(output_type, schema_options)
+        style = describe if isinstance(describe, str) else "list"
+        self._output: Output = read_output(output_type, schema_options, style)
         self._model = open_model(model)
         if report and not self._model.records:
             raise TypeError(
@@ -146,7 +149,7 @@ class Generator(Generic[_T]):
         self._reports = report
         self._compiler = compiler or GrammarCompiler(self._model.info)
         self._compiled = self._output.compile(self._compiler)
-        self._describe = describe
+        self._describe = bool(describe)
 
     @overload
     def __call__(self, prompt: str | Chat, **options: Any) -> _T: ...
