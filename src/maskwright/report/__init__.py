@@ -43,6 +43,10 @@ def make_report(compiled: CompiledGrammar, steps: Sequence[Step], *, is_json: bo
         outside=_outside(reading, reader.pushed),
         steps=steps,
         pieces=tuple(piece.decode(errors="replace") for piece in reading.pieces),
+        owners=tuple(
+            tuple(number for number, span in enumerate(reading.spans) if position in span.tokens)
+            for position in range(len(steps))
+        ),
         spans=tuple(
             (reading.n_characters(span.start), reading.n_characters(span.end)) for span in reading.spans
         ),

@@ -141,6 +141,7 @@ class Report:
         steps: One for each token, the stop token included if it came.
         pieces: The text of each token.
         spans: Where each leaf is in the text, as (start, end) in characters.
+        owners: For each token the numbers of the leaves that it belongs to.
     """
 
     text: str
@@ -150,6 +151,7 @@ class Report:
     steps: Sequence[Step]
     pieces: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
+    owners: tuple[tuple[int, ...], ...]
 
     def __getitem__(self, pointer: str) -> Leaf:
         """The leaf at a JSON pointer. Raises KeyError if there is none."""
@@ -157,6 +159,10 @@ class Report:
             if leaf.pointer == pointer:
                 return leaf
         raise KeyError(pointer)
+
+    def places(self) -> list[str]:
+        """For each token the kind of the first leaf that it belongs to, ``"outside"`` for none."""
+        return [self.leaves[owners[0]].kind if owners else "outside" for owners in self.owners]
 
     def as_text(self) -> str:
         """A table for a terminal."""

@@ -24,7 +24,8 @@ def render(report: Report) -> dict[str, Any]:
         ],
         "outside": asdict(report.outside),
         "tokens": [
-            {"text": piece, **_step(step)} for piece, step in zip(report.pieces, report.steps, strict=True)
+            {"text": piece, "leaves": list(owners), **_step(step)}
+            for piece, owners, step in zip(report.pieces, report.owners, report.steps, strict=True)
         ],
     }
 
