@@ -71,6 +71,9 @@ def test_a_model_that_keeps_to_the_schema_is_not_changed(tmp_path: Path) -> None
     assert max(entry["removed"]) < 0.01
     assert entry["places"] == ["outside"] * 5 + ["number"] * 2 + ["outside"]
     assert (entry["n_pushed"], entry["n_leaves"]) == (0, 1)
+    assert [(value["pointer"], value["level"], value["right"]) for value in entry["trusted"]] == [
+        ("/a", "sure", True)
+    ]
     assert "| same answer" in result.stdout
     assert "100 %" in result.stdout
 
@@ -88,6 +91,8 @@ def test_a_model_that_does_not_keep_to_it_is_turned_where_it_leaves(tmp_path: Pa
     assert (first["parted"], first["left"]) == (7, 7)
     assert first["removed"][7] > 0.9
     assert first["n_pushed"] == 1
+    (value,) = first["trusted"]
+    assert (value["pushed"], value["right"]) == (True, first["masked"]["text"] == '{"a":"rose"}')
     assert (first["free"]["valid"], first["free"]["found_valid"]) == (False, False)
     assert (second["free"]["valid"], second["free"]["found_valid"], second["free"]["n_right"]) == (
         False,

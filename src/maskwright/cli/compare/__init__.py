@@ -60,7 +60,7 @@ def compare(
     from .prompts import read_questions
     from .runs import Settings
     from .runs import compare as run
-    from .tables import as_json, place_table, task_table
+    from .tables import as_json, place_table, task_table, trust_table
 
     given = any(value is not None for value in constraint.values())
     questions = read_questions(prompts, read_constraint(**constraint).source if given else None)[:limit]
@@ -77,6 +77,9 @@ def compare(
     click.echo(task_table(comparisons))
     click.echo()
     click.echo(place_table(comparisons))
+    if any(comparison.trusted for comparison in comparisons):
+        click.echo()
+        click.echo(trust_table(comparisons))
     if json_file is not None:
         try:
             json_file.write_text(json.dumps(as_json(comparisons), ensure_ascii=False, indent=1) + "\n")

@@ -16,12 +16,12 @@ from ...report import Step, StepRecorder, make_report
 from ..exits import INCOMPLETE, Failure
 from ..sampling import Sampler, Statistics, generate_tokens
 from .prompts import Question
-from .verdicts import find_json, is_valid, n_mentioned, n_right, strict_json, validator
+from .verdicts import find_json, is_same, is_valid, n_mentioned, n_right, strict_json, validator
 
 if TYPE_CHECKING:
     from ..models import Model
 
-__all__ = ["Answer", "Comparison", "Settings", "compare"]
+__all__ = ["Answer", "Comparison", "Settings", "Trusted", "compare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,17 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Trusted:
+    """A value of the masked answer that there is a fact for: what the report says, and if it is right."""
+
+    pointer: str
+    confidence: float
+    level: str
+    pushed: bool
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """A question, answered with the mask and without.
 
@@ -74,6 +85,7 @@ class Comparison:
         left: The first token of the free answer that the grammar forbids; None if it allows all of them.
         n_leaves: Values in the masked answer.
         n_pushed: How many of them the model was pushed to.
+        trusted: Those that there are facts for.
     """
 
     question: Question
@@ -86,6 +98,7 @@ class Comparison:
     left: int | None
     n_leaves: int
     n_pushed: int
+    trusted: list[Trusted]
 
 
 def compare(model: Model, questions: Sequence[Question], settings: Settings) -> Iterator[Comparison]:
@@ -132,6 +145,17 @@ def _compare(
         left=_first_illegal(compiled, free_tokens),
         n_leaves=len(report.leaves),
         n_pushed=sum(leaf.pushed is not None for leaf in report.leaves),
+        trusted=[
+            Trusted(
+                leaf.pointer,
+                leaf.confidence,
+                leaf.level,
+                leaf.pushed is not None,
+                is_same(leaf.value, question.facts[leaf.pointer]),
+            )
+            for leaf in report.leaves
+            if leaf.complete and leaf.pointer in question.facts
+        ],
     )
 
 

@@ -11,10 +11,12 @@ from ..bench.tables import markdown, number
 from .runs import Answer, Comparison
 from .verdicts import can_be_mentioned
 
-__all__ = ["PLACES", "as_json", "place_table", "task_table"]
+__all__ = ["PLACES", "as_json", "place_table", "task_table", "trust_table"]
 
 #: The kinds of places in an answer, in the order in which they are shown.
 PLACES = ("outside", "string", "number", "boolean", "null")
+
+LEVELS = ("sure", "likely", "doubtful")
 
 
 def task_table(comparisons: Sequence[Comparison]) -> str:
@@ -71,6 +73,24 @@ def place_table(comparisons: Sequence[Comparison]) -> str:
                 ]
             )
     return markdown(["token of", "tokens", "taken, mean", "median", "over half taken"], rows)
+
+
+def trust_table(comparisons: Sequence[Comparison]) -> str:
+    """Whether the report can be believed: of the values of each level, how many are right."""
+    values = [value for each in comparisons for value in each.trusted]
+    groups = [(level, [value for value in values if value.level == level]) for level in LEVELS]
+    groups += [("pushed", [value for value in values if value.pushed]), ("all", values)]
+    rows = [
+        [
+            name,
+            str(len(group)),
+            _share(value.right for value in group),
+            _percent(_mean(v.confidence for v in group)),
+        ]
+        for name, group in groups
+        if group
+    ]
+    return markdown(["values with a fact", "number", "right", "confidence, mean"], rows)
 
 
 def as_json(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
@@ -136,6 +156,10 @@ def _share(flags: Any) -> str:
 
 def _ratio(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "-"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _mean(values: Any) -> float:

@@ -11,6 +11,7 @@ from ..exits import MODEL, Failure
 __all__ = [
     "can_be_mentioned",
     "find_json",
+    "is_same",
     "is_valid",
     "n_mentioned",
     "n_right",
@@ -60,7 +61,7 @@ def is_valid(check: Any, value: Any) -> bool:
 
 def n_right(value: Any, facts: dict[str, Any]) -> int:
     """How many facts a value has right. Texts are compared without regard to case and white space around."""
-    return sum(_same(_look_up(value, pointer), fact) for pointer, fact in facts.items())
+    return sum(is_same(_look_up(value, pointer), fact) for pointer, fact in facts.items())
 
 
 def can_be_mentioned(facts: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +89,8 @@ def _look_up(value: Any, pointer: str) -> Any:
     return value
 
 
-def _same(one: Any, other: Any) -> bool:
+def is_same(one: Any, other: Any) -> bool:
+    """Whether a value is the fact: of texts, case and white space around do not count."""
     if isinstance(one, str) and isinstance(other, str):
         return one.strip().casefold() == other.strip().casefold()
     # True is not 1 here, and 24.5 is 24.50.
