@@ -36,6 +36,10 @@ def render(report: Report, *, title: str = "", prompt: str = "") -> str:
     )
 
 
+def _percent(share: float) -> str:
+    return percent(share).replace(" ", "\u00a0")  # on one line
+
+
 def _verdict(report: Report) -> str:
     """The first thing to read: how many values are of which kind, or what is wrong."""
     levels = [leaf.level for leaf in report.leaves]
@@ -54,12 +58,12 @@ def _answer(report: Report) -> str:
     """The text of the answer with its values marked."""
     parts, place = [], 0
     for number, (leaf, (start, end)) in enumerate(zip(report.leaves, report.spans, strict=True)):
-        hint = f"{leaf.pointer or 'the answer'}: {percent(leaf.confidence)}, {leaf.level}"
+        hint = f"{leaf.pointer or 'the answer'}: {_percent(leaf.confidence)}, {leaf.level}"
         flag = '<span class="flag" aria-label="pushed">⚑</span>' if leaf.pushed else ""
         parts += [
             escape(report.text[place:start]),
             f'<a class="{leaf.level}" href="#leaf{number}" title="{escape(hint)}">',
-            f"{escape(report.text[start:end])}{flag}<sup>{percent(leaf.confidence)}</sup></a>",
+            f"{escape(report.text[start:end])}{flag}<sup>{_percent(leaf.confidence)}</sup></a>",
         ]
         place = end
     return "".join([*parts, escape(report.text[place:])])
@@ -69,16 +73,16 @@ def _row(leaf: Leaf, number: int) -> str:
     value = f"<code>{escape(leaf.text)}</code>" + ("" if leaf.complete else " (cut)")
     runner_up = leaf.runner_up
     second = (
-        f"<code>{escape(shorten(other(runner_up), 40))}</code> {percent(runner_up.probability)}"
+        f"<code>{escape(shorten(other(runner_up), 40))}</code> {_percent(runner_up.probability)}"
         if runner_up
         else '<span class="none">–</span>'
     )
     return f"""<tr id="leaf{number}">
 <th scope="row"><code>{escape(leaf.pointer or "(the answer)")}</code><small>{escape(kind(leaf))}</small></th>
 <td class="value">{value}{_note(leaf.pushed)}{_members(leaf)}</td>
-<td class="{leaf.level}">{_meter(leaf.confidence)}<b>{percent(leaf.confidence)}</b> {leaf.level}</td>
+<td class="{leaf.level}">{_meter(leaf.confidence)}<b>{_percent(leaf.confidence)}</b> {leaf.level}</td>
 <td>{second}</td>
-<td>{_removed(leaf.removed)}{percent(max(leaf.removed, default=0.0))}</td>
+<td>{_removed(leaf.removed)}{_percent(max(leaf.removed, default=0.0))}</td>
 <td class="number">{leaf.n_tokens}<small>{leaf.n_forced} forced</small></td>
 </tr>"""
 
@@ -86,7 +90,8 @@ def _row(leaf: Leaf, number: int) -> str:
 def _note(push: Push | None) -> str:
     if push is None:
         return ""
-    return f'<p class="note"><span class="flag">⚑ pushed</span> {escape(pushed(push))}</p>'
+    text = escape(pushed(push)).replace(" %", "\u00a0%")
+    return f'<p class="note"><span class="flag">⚑ pushed</span> {text}</p>'
 
 
 def _members(leaf: Leaf) -> str:
@@ -95,9 +100,9 @@ def _members(leaf: Leaf) -> str:
         return ""
     items = []
     for member in leaf.members[:_N_MEMBERS]:
-        share = percent(member.at_least)
+        share = _percent(member.at_least)
         if member.at_most - member.at_least >= 0.001:
-            share += f" to {percent(member.at_most)}"
+            share += f" to {_percent(member.at_most)}"
         items.append(
             f"<li><code>{escape(shorten(member.text, 40))}</code> {_meter(member.at_least)} {share}</li>"
         )
@@ -115,7 +120,7 @@ def _meter(share: float) -> str:
 def _removed(removed: tuple[float, ...]) -> str:
     """A bar for each token, as high as what the mask took there."""
     bars = "".join(f'<i style="height:{max(4.0, 100 * share):.0f}%"></i>' for share in removed[:60])
-    figures = ", ".join(percent(share) for share in removed)
+    figures = ", ".join(_percent(share) for share in removed)
     return f'<span class="bars" role="img" aria-label="{figures}" title="{figures}">{bars}</span>'
 
 
@@ -124,13 +129,13 @@ def _outside(report: Report) -> str:
     return f"""<tr>
 <th scope="row">around the values<small>punctuation, keys</small></th>
 <td class="value">{_note(outside.pushed)}</td><td></td><td></td>
-<td>{_removed(outside.removed)}{percent(max(outside.removed, default=0.0))}</td>
+<td>{_removed(outside.removed)}{_percent(max(outside.removed, default=0.0))}</td>
 <td class="number">{outside.n_tokens}<small>{outside.n_forced} forced</small></td>
 </tr>"""
 
 
 def _token(piece: str, step: Step) -> str:
     text = escape(shorten(piece, 30)) or "(the end)"
-    removed = percent(step.removed) + ("" if step.wanted_is_legal else " ⚑")
-    cells = (f"<code>{text}</code>", percent(step.probability), removed, f"{step.n_legal:,}")
+    removed = _percent(step.removed) + ("" if step.wanted_is_legal else " ⚑")
+    cells = (f"<code>{text}</code>", _percent(step.probability), removed, f"{step.n_legal:,}")
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
