@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
 
@@ -57,7 +57,7 @@ class Sampler:
         seed: Makes a sampled text repeatable.
     """
 
-    def __init__(self, *, temperature: float = 0.0, seed: int = 0) -> None:
+    def __init__(self, *, temperature: float = 0.0, seed: int | Sequence[int] = 0) -> None:
         self._temperature = temperature
         self._random = np.random.default_rng(seed)
 
@@ -71,7 +71,7 @@ class Sampler:
 
 
 class _Options(TypedDict):
-    sampler: Sampler
+    sampler: Callable[[npt.NDArray[np.float32]], int]
     max_tokens: int
     statistics: Statistics
     recorder: NotRequired[StepRecorder | None]
@@ -82,7 +82,7 @@ def generate_tokens(
     compiled: CompiledGrammar,
     prompt: Sequence[int],
     *,
-    sampler: Sampler,
+    sampler: Callable[[npt.NDArray[np.float32]], int],
     max_tokens: int,
     statistics: Statistics,
     recorder: StepRecorder | None = None,
@@ -93,7 +93,7 @@ def generate_tokens(
         model: Where logits come from.
         compiled: What the answer must look like, compiled for the model's vocabulary.
         prompt: Token ids.
-        sampler: How to pick among the legal tokens.
+        sampler: How to pick among the legal tokens: a `Sampler`, or any function of masked logits.
         max_tokens: Where to stop if the answer is not complete by then.
         statistics: Counted up on the way; ``finished`` tells whether the answer is complete.
         recorder: Told of every step, for a report. The model is then asked at every step, also where

@@ -252,25 +252,30 @@ class Generator(Generic[_T]):
         """The object of an answer, in an `Answer` if there is a recorder."""
         if recorder is None:
             return self._read(text)
+        tokens = tokens[: self._n_written(tokens) + 1]  # the stop token too; not what a batch pads with
+        try:
+            value = self._read(text)
+        except OutputError as error:
+            if GrammarMatcher(self._compiled).validate_tokens(tokens) == len(tokens):
+                error.report = self._report(tokens, number, recorder)
+            raise
+        return Answer(value, text, self._report(tokens, number, recorder))
+
+    def _report(self, tokens: Sequence[int], number: int, recorder: StepRecorder) -> Report:
         from ..report import make_report
 
-        ends = [
-            place for place, token in enumerate(tokens, start=1) if token in self._model.info.stop_token_ids
-        ]
-        answer = tokens[: ends[0]] if ends else tokens
-        steps = recorder.steps(recorder.prompts[number], answer)
-        report = make_report(self._compiled, steps, is_json=self._output.is_json)
-        try:
-            return Answer(self._read(text), text, report)
-        except OutputError as error:
-            error.report = report
-            raise
+        steps = recorder.steps(recorder.prompts[number], tokens)
+        return make_report(self._compiled, steps, is_json=self._output.is_json)
+
+    def _n_written(self, tokens: Sequence[int]) -> int:
+        """Tokens before the stop token."""
+        stops = set(self._model.info.stop_token_ids)
+        return next((place for place, token in enumerate(tokens) if token in stops), len(tokens))
 
     def _text(self, tokens: Sequence[int]) -> str:
-        stops = set(self._model.info.stop_token_ids)
-        end = next((place for place, token in enumerate(tokens) if token in stops), len(tokens))
         vocabulary = self._model.info.decoded_vocab
-        return b"".join(vocabulary[token] for token in tokens[:end]).decode(errors="replace")
+        written = tokens[: self._n_written(tokens)]
+        return b"".join(vocabulary[token] for token in written).decode(errors="replace")
 
     def _read(self, text: str) -> Any:
         matcher = GrammarMatcher(self._compiled)

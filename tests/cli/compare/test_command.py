@@ -116,6 +116,21 @@ def test_a_model_that_does_not_keep_to_it_is_turned_where_it_leaves(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("steady")
+def test_samples_part_only_where_the_mask_says_so(tmp_path: Path) -> None:
+    """Forced tokens take no random numbers from those that follow."""
+    line = {"prompt": "x", "schema": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}}
+    for seed in range(5):
+        options = ["--temperature", "9", "--seed", str(seed), "--max-tokens", "30"]
+        _, (entry,) = compare(tmp_path, line, options=options)
+        assert entry["parted"] is not None
+        assert entry["left"] is not None
+        assert entry["parted"] <= entry["left"]
+    copy = {"prompt": 'Say:["a","b","b"]', "schema": line["schema"]}
+    _, (entry,) = compare(tmp_path, copy, options=["--temperature", "0.5", "--seed", "3"])
+    assert (entry["parted"], entry["free"]["text"]) == (None, '["a","b","b"]')
+
+
+@pytest.mark.usefixtures("steady")
 def test_an_answer_that_runs_out_of_tokens(tmp_path: Path) -> None:
     result, (entry,) = compare(
         tmp_path, {"prompt": "Say:" + "x" * 50, "schema": {"type": "string"}}, options=["--max-tokens", "5"]

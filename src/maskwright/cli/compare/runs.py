@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...compiler import CompiledGrammar, GrammarCompiler
 from ...matcher import GrammarMatcher
@@ -32,6 +33,10 @@ class Settings:
     temperature: float
     seed: int
     schema_in_prompt: bool
+
+    def sample(self, logits: npt.NDArray[np.float32], position: int) -> int:
+        """A token. The random numbers of a position are its own: forced tokens elsewhere take none away."""
+        return Sampler(temperature=self.temperature, seed=[self.seed, position])(logits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +168,12 @@ def _masked(
     model: Model, compiled: CompiledGrammar, prompt: list[int], settings: Settings
 ) -> tuple[list[int], float, bool, list[Step]]:
     statistics, recorder = Statistics(), StepRecorder()
-    sampler = Sampler(temperature=settings.temperature, seed=settings.seed)
     start = time.perf_counter()
     for _ in generate_tokens(
         model,
         compiled,
         prompt,
-        sampler=sampler,
+        sampler=lambda logits: settings.sample(logits, len(statistics.answer)),
         max_tokens=settings.max_tokens,
         statistics=statistics,
         recorder=recorder,
@@ -181,7 +185,6 @@ def _masked(
 
 def _free(model: Model, prompt: list[int], settings: Settings) -> tuple[list[int], float, bool]:
     """An answer without a mask; only ids that the vocabulary lacks are kept out."""
-    sampler = Sampler(temperature=settings.temperature, seed=settings.seed)
     stops = set(model.info.stop_token_ids)
     answer: list[int] = []
     unread = list(prompt)
@@ -191,7 +194,7 @@ def _free(model: Model, prompt: list[int], settings: Settings) -> tuple[list[int
     while sum(token not in stops for token in answer) < settings.max_tokens:
         logits = model.evaluate(unread)
         logits[model.info.vocab_size :] = -np.inf
-        answer.append(sampler(logits))
+        answer.append(settings.sample(logits, len(answer)))
         if answer[-1] in stops:
             return answer, time.perf_counter() - start, True
         unread = answer[-1:]
