@@ -104,11 +104,24 @@ class Generator(Generic[_T]):
         VocabularyError: The model's vocabulary cannot be read.
     """
 
+    # A type gives objects of that type; whatever else says what to write (a schema, a pattern), anything.
+    @overload
+    def __init__(
+        self: Generator[_V],
+        model: Any,
+        output_type: type[_V],
+        *,
+        report: Literal[False] = False,
+        describe: bool | Style = True,
+        compiler: GrammarCompiler | None = None,
+        **schema_options: Any,
+    ) -> None: ...
+
     @overload
     def __init__(
         self: Generator[Answer[_V]],
         model: Any,
-        output_type: type[_V] | Any,
+        output_type: type[_V],
         *,
         report: Literal[True],
         describe: bool | Style = True,
@@ -118,11 +131,23 @@ class Generator(Generic[_T]):
 
     @overload
     def __init__(
-        self,
+        self: Generator[Any],
         model: Any,
-        output_type: type[_T] | Any,
+        output_type: Any,
         *,
         report: Literal[False] = False,
+        describe: bool | Style = True,
+        compiler: GrammarCompiler | None = None,
+        **schema_options: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Generator[Answer[Any]],
+        model: Any,
+        output_type: Any,
+        *,
+        report: Literal[True],
         describe: bool | Style = True,
         compiler: GrammarCompiler | None = None,
         **schema_options: Any,
