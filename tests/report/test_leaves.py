@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ import pytest
 from maskwright import CompiledGrammar, Grammar, GrammarCompiler
 from maskwright.report import Report
 from tests.report.models import STOP, Model, answer, byte_vocabulary, legal_shares, moody, wanting
+
+ROOT = Path(__file__).parents[2]
 
 WORDS = ['"red"', '"rose"', '"blue"', "12", "1", "true", "null"]
 
@@ -249,3 +253,43 @@ def test_total_divergence_is_what_the_grammar_cost_the_model() -> None:
         free -= math.log(np.exp(logits[step.token_id]) / np.exp(logits).sum())
         masked -= math.log(step.probability)
     assert sum(step.divergence for step in report.steps) == pytest.approx(free - masked, rel=1e-6)
+
+
+@pytest.mark.parametrize("schema", sorted(ROOT.glob("examples/schemas/*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("seed", range(4))
+def test_reports_of_example_schemas_say_what_the_answers_hold(schema: Path, seed: int) -> None:
+    tokens = (b'",', b'":', b'": "', b'"},', b'{"', b', "', b"12", b"true", b'["', b'"]', b"0,", b"1}")
+    compiled = compile_schema(json.loads(schema.read_text(encoding="utf-8")), *tokens)
+    report = answer(compiled, moody(257 + len(tokens), seed))
+    if report.complete:
+        expected = [(pointer, value) for pointer, value in scalars(json.loads(report.text))]
+        assert [(leaf.pointer, leaf.value) for leaf in report.leaves] == expected
+    for leaf, (start, end) in zip(report.leaves, report.spans, strict=True):
+        assert report.text[start:end] == leaf.text
+        assert 0 < leaf.probability <= leaf.confidence <= 1
+        assert len(leaf.removed) == leaf.n_tokens >= leaf.n_forced
+        assert sum(member.at_least for member in leaf.members) <= 1 + 1e-6
+        assert all(member.at_least <= member.at_most for member in leaf.members)
+        if leaf.members:
+            assert leaf.value in [member.value for member in leaf.members]
+        if leaf.runner_up is not None and leaf.runner_up.complete:
+            assert leaf.runner_up.value != leaf.value
+            assert leaf.runner_up.probability <= 1 - leaf.probability + 1e-6
+            assert not leaf.members or leaf.runner_up.value in [member.value for member in leaf.members]
+    owned = {number for owners in report.owners for number in owners}
+    assert owned == set(range(len(report.leaves)))
+    assert json.dumps(report.as_json())
+    assert report.as_html()
+
+
+def scalars(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
+    """The values that hold no others, by pointer; empty objects and arrays are such values."""
+    if isinstance(value, dict) and value:
+        return [
+            found
+            for key, item in value.items()
+            for found in scalars(item, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
+        ]
+    if isinstance(value, list) and value:
+        return [found for place, item in enumerate(value) for found in scalars(item, f"{pointer}/{place}")]
+    return [(pointer, value)]

@@ -139,7 +139,7 @@ class Report:
         leaves: The values that hold no others, in the order of the text.
         outside: What is not in any of them.
         steps: One for each token, the stop token included if it came.
-        pieces: The text of each token.
+        pieces: The text of each token; a character that spans tokens is replaced in each.
         spans: Where each leaf is in the text, as (start, end) in characters.
         owners: For each token the numbers of the leaves that it belongs to.
     """

@@ -172,28 +172,32 @@ def _look_at(
     logits: npt.NDArray[np.float32], bitmask: npt.NDArray[np.int32]
 ) -> tuple[_Place, npt.NDArray[np.float32]]:
     """What is known of a place, and the log-probability of each token under the mask."""
-    top = float(logits.max())
-    weights = np.exp(logits - top, dtype=np.float64)
     bits = np.unpackbits(bitmask.view(np.uint8), bitorder="little")[: len(logits)]
     legal = np.flatnonzero(bits).astype(np.int32)
-    total, total_legal = float(weights.sum()), float(weights[legal].sum())
+    legal_logits = logits[legal]
+    log_total, log_legal = _log_sum(logits), _log_sum(legal_logits)
     wanted = int(logits.argmax())
-    best = legal[_largest(logits[legal], N_ALTERNATIVES)]
-    # Where the model gives all legal tokens nothing at all, they are compared with the best of them.
-    legal_top = float(logits[best[0]]) if len(best) else 0.0
-    scaled = np.exp(logits[legal] - legal_top, dtype=np.float64).sum() if len(best) else 1.0
+    best = _largest(legal_logits, N_ALTERNATIVES)
     logs = np.full(len(logits), -np.inf, np.float32)
-    logs[legal] = logits[legal] - legal_top - np.log(scaled)
+    logs[legal] = legal_logits - np.float32(log_legal)
     place = _Place(
-        kept=min(1.0, total_legal / total),  # sums of the same numbers in another order differ
+        kept=min(1.0, math.exp(log_legal - log_total)),  # sums of the same numbers in another order differ
         n_legal=len(legal),
         wanted_id=wanted,
-        wanted_probability=float(weights[wanted] / total),
+        wanted_probability=math.exp(float(logits[wanted]) - log_total),
         wanted_is_legal=bool(wanted < len(bits) and bits[wanted]),
-        legal_ids=best,
-        legal_probabilities=np.exp(logs[best], dtype=np.float64),
+        legal_ids=legal[best],
+        legal_probabilities=np.exp(legal_logits[best].astype(np.float64) - log_legal),
     )
     return place, logs
+
+
+def _log_sum(logits: npt.NDArray[np.float32]) -> float:
+    """The logarithm of the sum of the weights of tokens, also where these are too small for a float."""
+    if not len(logits):
+        return -math.inf
+    top = logits.max()
+    return float(top) + math.log(np.exp(logits - top).sum(dtype=np.float64))
 
 
 def _largest(values: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.int64]:

@@ -34,6 +34,7 @@ __all__ = ["compare"]
     show_default=True,
     help="Tell the model in words what is asked for, in both runs.",
 )
+@click.option("--schema-style", type=click.Choice(["list", "form"]), default="list", show_default=True)
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first so many prompts.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw a picture (.svg, .png).")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write every answer and figure.")
@@ -44,6 +45,7 @@ def compare(
     temperature: float,
     seed: int,
     schema_in_prompt: bool,
+    schema_style: str,
     limit: int | None,
     plot: Path | None,
     json_file: Path | None,
@@ -65,7 +67,7 @@ def compare(
     given = any(value is not None for value in constraint.values())
     questions = read_questions(prompts, read_constraint(**constraint).source if given else None)[:limit]
     engine = load_model(model)
-    settings = Settings(max_tokens, temperature, seed, schema_in_prompt)
+    settings = Settings(max_tokens, temperature, seed, schema_style if schema_in_prompt else None)
     comparisons = []
     for comparison in run(engine, questions, settings):
         comparisons.append(comparison)

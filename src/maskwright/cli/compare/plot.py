@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ..exits import MODEL, Failure
-from .runs import Comparison
+from .runs import Answer, Comparison
 from .tables import PLACES
+from .verdicts import can_be_mentioned
 
 __all__ = ["draw"]
 
 # Colour-blind safe (Okabe and Ito); lines also differ in their dashes.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 _DASHES = ("-", "--", "-.", ":", (0, (3, 1, 1, 1, 1, 1)))
+
+#: For an answer and its facts, how much of how much.
+_WORTHS: Final[dict[str, Callable[[Answer, dict[str, Any]], tuple[int, int]]]] = {
+    "valid": lambda answer, facts: (int(answer.found_valid), 1),
+    "facts right": lambda answer, facts: (answer.n_right, len(facts)),
+    "facts in the text": lambda answer, facts: (answer.n_mentioned, len(can_be_mentioned(facts))),
+}
 
 
 def draw(comparisons: Sequence[Comparison], path: Path, title: str) -> None:
@@ -34,9 +42,10 @@ def draw(comparisons: Sequence[Comparison], path: Path, title: str) -> None:
         raise Failure("--plot needs matplotlib: pip install matplotlib", MODEL) from error
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "maskwright"  # the same picture is the same file
+    matplotlib.rcParams["svg.fonttype"] = "none"  # letters as letters
     from matplotlib import pyplot  # type: ignore[import-not-found,unused-ignore]
 
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10.5, 4.2))
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.4))
     _draw_worth(left, comparisons)
     _draw_taken(right, comparisons)
     figure.suptitle(title, fontsize=11)
@@ -50,32 +59,33 @@ def draw(comparisons: Sequence[Comparison], path: Path, title: str) -> None:
 
 
 def _draw_worth(axes: Any, comparisons: Sequence[Comparison]) -> None:
-    """Bars: the share of answers that are valid and of facts that are right, for each task."""
-    tasks = list(dict.fromkeys(each.question.task for each in comparisons))
-    measures = ("valid", "facts right")
-    labels, heights = [], {"mask": list[float](), "free": list[float]()}
-    for measure in measures:
-        for task in tasks:
+    """Bars: shares of answers that are valid and of facts that are right or at least mentioned."""
+    labels, masked, free = [], list[float](), list[float]()
+    for measure, part_and_whole in _WORTHS.items():
+        for task in dict.fromkeys(each.question.task for each in comparisons):
             group = [each for each in comparisons if each.question.task == task]
-            labels.append(f"{task}\n{measure}")
-            for name, run in heights.items():
-                answers = [each.masked if name == "mask" else each.free for each in group]
-                n_facts = sum(len(each.question.facts) for each in group)
-                part = sum(a.found_valid if measure == "valid" else a.n_right for a in answers)
-                run.append(part / max(1, len(group) if measure == "valid" else n_facts))
+            labels.append(f"{task}: {measure}")
+            masked.append(_share([part_and_whole(each.masked, each.question.facts) for each in group]))
+            free.append(_share([part_and_whole(each.free, each.question.facts) for each in group]))
     places = np.arange(len(labels))
-    for offset, (name, run), colour, hatch in zip(
-        (-0.2, 0.2), heights.items(), _COLOURS, ("", "///"), strict=False
+    for offset, shares, label, colour, hatch in (
+        (-0.2, masked, "with the mask", _COLOURS[0], ""),
+        (0.2, free, "without", _COLOURS[1], "///"),
     ):
-        label = "with the mask" if name == "mask" else "without"
-        bars = axes.bar(places + offset, run, 0.38, label=label, color=colour, hatch=hatch, edgecolor="white")
-        axes.bar_label(bars, [f"{100 * share:.0f}" for share in run], fontsize=7, padding=1)
-    axes.set_xticks(places, labels, fontsize=7)
-    axes.set_ylim(0, 1.12)
-    axes.set_ylabel("share")
+        bars = axes.barh(
+            places + offset, shares, 0.38, label=label, color=colour, hatch=hatch, edgecolor="white"
+        )
+        axes.bar_label(bars, [f"{100 * share:.0f} %" for share in shares], fontsize=7, padding=2)
+    axes.set_yticks(places, labels, fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.12)
     axes.set_title("What answers are worth (JSON cut out of free ones)", fontsize=9)
-    axes.legend(frameon=False, fontsize=8, loc="lower left", ncols=2, bbox_to_anchor=(0, -0.32))
+    axes.legend(frameon=False, fontsize=8, loc="lower right")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _share(parts: Sequence[tuple[int, int]]) -> float:
+    return sum(part for part, _ in parts) / max(1, sum(whole for _, whole in parts))
 
 
 def _draw_taken(axes: Any, comparisons: Sequence[Comparison]) -> None:
@@ -91,15 +101,15 @@ def _draw_taken(axes: Any, comparisons: Sequence[Comparison]) -> None:
         )
         if taken.size:
             axes.step(
-                np.append(taken, 1.0),
-                np.append(1 - np.arange(taken.size) / taken.size, 0.0),
+                np.concatenate([[0.0], taken, [1.0]]),
+                np.concatenate([[1.0], 1 - np.arange(taken.size) / taken.size, [0.0]]),
                 where="pre",
                 color=colour,
                 linestyle=dash,
                 label=f"{place} ({taken.size})",
             )
     axes.set_xlabel("share of the probability that the mask took")
-    axes.set_ylabel("share of tokens with at least so much")
+    axes.set_ylabel("share of tokens that lost at least so much")
     axes.set_xlim(0, 1)
     axes.set_title("What the mask took, by what the token belongs to", fontsize=9)
     axes.grid(linewidth=0.4, alpha=0.6)

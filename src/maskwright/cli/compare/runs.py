@@ -32,7 +32,7 @@ class Settings:
     max_tokens: int
     temperature: float
     seed: int
-    schema_in_prompt: bool
+    schema_style: Any  # a style of `maskwright.prompt.describe`; None to say nothing of the schema
 
     def sample(self, logits: npt.NDArray[np.float32], position: int) -> int:
         """A token. The random numbers of a position are its own: forced tokens elsewhere take none away."""
@@ -117,7 +117,7 @@ def compare(model: Model, questions: Sequence[Question], settings: Settings) -> 
     for question in questions:
         compiled = compiler.compile_json_schema(question.schema)
         check = validator(question.schema)
-        words = f"\n\n{ask(question.schema)}" if settings.schema_in_prompt else ""
+        words = f"\n\n{ask(question.schema, style=settings.schema_style)}" if settings.schema_style else ""
         prompt = model.encode_chat(f"{question.prompt}{words}")
         if len(prompt) + settings.max_tokens > model.context:
             raise Failure(

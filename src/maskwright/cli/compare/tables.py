@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..bench.tables import markdown, number
-from .runs import Answer, Comparison
+from .runs import Answer, Comparison, Trusted
 from .verdicts import can_be_mentioned
 
 __all__ = ["PLACES", "as_json", "place_table", "task_table", "trust_table"]
@@ -21,10 +21,7 @@ LEVELS = ("sure", "likely", "doubtful")
 
 def task_table(comparisons: Sequence[Comparison]) -> str:
     """One column pair for each task and one for all: with the mask, without."""
-    tasks = list(dict.fromkeys(each.question.task for each in comparisons))
-    groups = [(task, [each for each in comparisons if each.question.task == task]) for task in tasks]
-    if len(tasks) > 1:
-        groups.append(("all", list(comparisons)))
+    groups = _groups(comparisons)
     header = [""]
     for name, group in groups:
         header += [f"{name} ({len(group)}), mask", "free"]
@@ -76,21 +73,20 @@ def place_table(comparisons: Sequence[Comparison]) -> str:
 
 
 def trust_table(comparisons: Sequence[Comparison]) -> str:
-    """Whether the report can be believed: of the values of each level, how many are right."""
-    values = [value for each in comparisons for value in each.trusted]
-    groups = [(level, [value for value in values if value.level == level]) for level in LEVELS]
-    groups += [("pushed", [value for value in values if value.pushed]), ("all", values)]
-    rows = [
-        [
-            name,
-            str(len(group)),
-            _share(value.right for value in group),
-            _percent(_mean(v.confidence for v in group)),
-        ]
-        for name, group in groups
-        if group
-    ]
-    return markdown(["values with a fact", "number", "right", "confidence, mean"], rows)
+    """Whether the reports can be believed: of the values of each level, how many are right."""
+    groups = _groups(comparisons)
+    rows = []
+    for name in (*LEVELS, "pushed", "all"):
+        row = [name]
+        for _, group in groups:
+            values = [value for each in group for value in each.trusted if _is_in(value, name)]
+            row.append(f"{_share(value.right for value in values)} of {len(values)}" if values else "-")
+        rows.append([*row, f"{100 * _mean(value.confidence for value in values):.0f} %" if values else "-"])
+    return markdown(["right of the values", *(name for name, _ in groups), "their mean confidence"], rows)
+
+
+def _is_in(value: Trusted, name: str) -> bool:
+    return name in (value.level, "all") or (name == "pushed" and value.pushed)
 
 
 def as_json(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
@@ -106,6 +102,13 @@ def as_json(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
 
 
 _Groups = Sequence[tuple[str, Sequence[Comparison]]]
+
+
+def _groups(comparisons: Sequence[Comparison]) -> _Groups:
+    """The comparisons of each task, and all of them."""
+    tasks = list(dict.fromkeys(each.question.task for each in comparisons))
+    groups = [(task, [each for each in comparisons if each.question.task == task]) for task in tasks]
+    return [*groups, ("all", list(comparisons))] if len(tasks) > 1 else groups
 
 
 def _pairs(
@@ -156,10 +159,6 @@ def _share(flags: Any) -> str:
 
 def _ratio(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "-"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def _mean(values: Any) -> float:
