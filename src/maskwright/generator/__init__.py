@@ -95,7 +95,7 @@ class Generator(Generic[_T]):
             of a style of `maskwright.prompt.describe` says it in that style.
         compiler: To share compiled grammars; by default one for the model's vocabulary.
         report: Whether to answer with an `Answer`, which has a report beside the object. Each token then
-            costs about a millisecond more. Not for vLLM, which masks out of sight.
+            costs a millisecond or so more. Not for vLLM, which masks out of sight.
         **schema_options: For JSON answers, as for `GrammarCompiler.compile_json_schema`.
 
     Raises:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..constraint import schema_options
 from ..exits import Failure
+
+if TYPE_CHECKING:
+    from ...prompt import Style
 
 __all__ = ["compare"]
 
@@ -45,7 +48,7 @@ def compare(
     temperature: float,
     seed: int,
     schema_in_prompt: bool,
-    schema_style: str,
+    schema_style: Style,
     limit: int | None,
     plot: Path | None,
     json_file: Path | None,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...compiler import CompiledGrammar, GrammarCompiler
 from ...matcher import GrammarMatcher
-from ...prompt import ask
+from ...prompt import Style, ask
 from ...report import Step, StepRecorder, make_report
 from ..exits import INCOMPLETE, Failure
 from ..sampling import Sampler, Statistics, generate_tokens
@@ -32,7 +32,7 @@ class Settings:
     max_tokens: int
     temperature: float
     seed: int
-    schema_style: Any  # a style of `maskwright.prompt.describe`; None to say nothing of the schema
+    schema_style: Style | None  # None: the prompt says nothing of the schema
 
     def sample(self, logits: npt.NDArray[np.float32], position: int) -> int:
         """A token. The random numbers of a position are its own: forced tokens elsewhere take none away."""
