@@ -13,10 +13,11 @@ several, the model would have to be asked, and is not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..compiler import CompiledGrammar
 from ..matcher import GrammarMatcher
@@ -25,6 +26,8 @@ from .members import find_members, follow_forced
 from .reading import Reading, Span
 
 __all__ = ["LeafReader", "find_pushes"]
+
+_TEXTS: Final = frozenset({"string", "text"})  #: kinds that are free text unless the values are few
 
 _MAX_BRANCHES: Final = 8  # per step, of values that are many: each costs a walk through the grammar
 
@@ -40,8 +43,16 @@ class _Branch:
     probability: float
 
 
+class _Outcome(NamedTuple):
+    """Where a branch leads: a value as far as it is known, whether that is all of it, and how likely."""
+
+    text: bytes
+    complete: bool
+    probability: float
+
+
 class LeafReader:
-    """Makes the leaves of an answer, from the first to the last."""
+    """Makes the leaves of an answer."""
 
     def __init__(self, reading: Reading, compiled: CompiledGrammar) -> None:
         self._reading = reading
@@ -51,35 +62,27 @@ class LeafReader:
         self.pushed: Final[set[int]] = set()
 
     def leaf(self, span: Span) -> Leaf:
-        """What is to be said of a value. To be called in the order of the text."""
+        """What is to be said of a value."""
         reading = self._reading
         steps = [reading.steps[position] for position in span.tokens]
         shares = [self._share(span, position) for position in span.tokens]
-        probability = _product(shares)
-        text = reading.text[span.start : span.end].decode(errors="replace")
+        probability = math.prod(shares)
+        text = reading.text[span.start : span.end]
+        spelled = text.decode(errors="replace")
         members = self._members(span)
+        runner_up, weighed = self._others(span, shares, members, text)
         pushes = find_pushes(reading, span.tokens, span)
         self.pushed.update(pushes)
         n_free = sum(share < 1.0 for share in shares)  # tokens that could have said something else
-        free_text = members is None and span.kind in ("string", "text")
-        confidence = probability ** (1 / n_free) if free_text and n_free else probability
-        runner_up: RunnerUp | None = None
-        weighed: tuple[Member, ...] = ()
-        if span.complete and span.kind != "empty":
-            branches = list(self._branches(span, shares))
-            if members is not None:
-                weighed = _weigh(span, members, branches, text, probability)
-                runner_up = _best(span, text, [_known(branch, members) for branch in branches])
-            elif span.kind != "string":
-                runner_up = _best(span, text, [self._follow(span, branch) for branch in _likely(branches)])
+        is_free_text = members is None and span.kind in _TEXTS
         return Leaf(
             pointer=span.pointer,
-            value=span.value(text) if span.complete else text,
-            text=text,
+            value=span.value(spelled) if span.complete else spelled,
+            text=spelled,
             kind=span.kind,
             complete=span.complete,
             probability=probability,
-            confidence=confidence,
+            confidence=probability ** (1 / n_free) if is_free_text and n_free else probability,
             removed=tuple(step.removed for step in steps),
             n_tokens=len(steps),
             n_forced=sum(step.is_forced for step in steps),
@@ -95,33 +98,46 @@ class LeafReader:
 
     def _share(self, span: Span, position: int) -> float:
         """Probability that a token which says anything about a value says what the one taken says."""
-        reading = self._reading
-        step = reading.steps[position]
-        taken = reading.said(span, position, step.token_id)
-        begun = span.kind == "text" or reading.starts[position] > span.start
+        step = self._reading.steps[position]
+        taken = self._reading.said(span, position, step.token_id)
+        begun = self._is_begun(span, position)
         if span.kind == "empty" or taken is None or (begun and not taken.ends):
             return step.probability
         same = other = 0.0
-        for said, probability, _ in reading.all_said(span, position):
+        for said, probability, _ in self._reading.all_said(span, position):
             if said == taken:
                 same += probability
             elif said is not None:
                 other += probability
         same = max(same, step.probability)  # the token may be beyond those that were kept
-        # Inside a value every token says something, also the unlikely ones that were not kept.
         return min(1.0, same if begun else same / (same + other))
+
+    def _is_begun(self, span: Span, position: int) -> bool:
+        """Whether every token says something here, also the unlikely ones that were not kept."""
+        return span.kind == "text" or self._reading.starts[position] > span.start
+
+    def _others(
+        self, span: Span, shares: list[float], members: list[bytes] | None, text: bytes
+    ) -> tuple[RunnerUp | None, tuple[Member, ...]]:
+        """The best other value, and how likely all of them are where they are few."""
+        if not span.complete or span.kind == "empty" or (members is None and span.kind in _TEXTS):
+            return None, ()
+        branches = list(self._branches(span, shares))
+        if members is None:
+            return _best(span, text, [self._follow(branch) for branch in _likely(branches)]), ()
+        weighed = _weigh(span, members, branches, text, math.prod(shares))
+        return _best(span, text, [_known(branch, members) for branch in branches]), weighed
 
     def _branches(self, span: Span, shares: list[float]) -> Iterator[_Branch]:
         before, text = 1.0, b""
         for position, share in zip(span.tokens, shares, strict=True):
             taken = self._reading.said(span, position, self._reading.steps[position].token_id)
             spoken = [each for each in self._reading.all_said(span, position) if each[0] is not None]
-            begun = span.kind == "text" or self._reading.starts[position] > span.start
-            total = 1.0 if begun else sum(probability for _, probability, _ in spoken)
+            total = sum(probability for _, probability, _ in spoken)
+            scale = before if self._is_begun(span, position) or not total else before / total
             for said, probability, token in spoken:
                 if said is not None and said != taken:
-                    weight = before * probability / (total or 1.0)
-                    yield _Branch(position, token, text + said.text, said.ends, weight)
+                    yield _Branch(position, token, text + said.text, said.ends, scale * probability)
             before *= share
             text += taken.text if taken is not None else b""
 
@@ -135,7 +151,7 @@ class LeafReader:
         matcher.accept_string(self._reading.pieces[first][:n_before])
         return find_members(matcher, self._reading.scanner(first, n_before))
 
-    def _follow(self, span: Span, branch: _Branch) -> tuple[str, bool, float]:
+    def _follow(self, branch: _Branch) -> _Outcome:
         """The value that a branch leads to, as far as there is one way to go on."""
         text, ends = branch.text, branch.ends
         if not ends:
@@ -146,7 +162,7 @@ class LeafReader:
                 for byte in self._reading.piece(branch.token_id):
                     scanner.feed(byte)
             text, ends, _ = follow_forced(matcher, scanner, text)
-        return text.decode(errors="replace"), ends, branch.probability
+        return _Outcome(text, ends, branch.probability)
 
     def _matcher_at(self, position: int) -> GrammarMatcher:
         """The matcher before a token. It is shared: fork it."""
@@ -196,20 +212,21 @@ def _compatible(branch: _Branch, members: list[bytes]) -> list[bytes]:
     return [member for member in members if member.startswith(branch.text)]
 
 
-def _known(branch: _Branch, members: list[bytes]) -> tuple[str, bool, float]:
+def _known(branch: _Branch, members: list[bytes]) -> _Outcome:
     """The value of a branch among few: the member that it leads to, or what is common to several."""
     found = _compatible(branch, members)
-    text = found[0] if len(found) == 1 else branch.text
-    return text.decode(errors="replace"), branch.ends or len(found) == 1, branch.probability
+    if len(found) == 1:
+        return _Outcome(found[0], True, branch.probability)
+    return _Outcome(branch.text, branch.ends, branch.probability)
 
 
 def _weigh(
-    span: Span, members: list[bytes], branches: list[_Branch], text: str, probability: float
+    span: Span, members: list[bytes], branches: list[_Branch], text: bytes, probability: float
 ) -> tuple[Member, ...]:
-    """What the branches say of each of the members."""
+    """What the branches say of each of the members, of which `text` is the one in the answer."""
     sure = dict.fromkeys(members, 0.0)
     shared = dict.fromkeys(members, 0.0)
-    sure[text.encode()] = probability
+    sure[text] = probability
     for branch in branches:
         found = _compatible(branch, members)
         for member in found:
@@ -217,38 +234,33 @@ def _weigh(
     weighed = []
     for member, low in sure.items():
         spelled = member.decode(errors="replace")
-        weighed.append(Member(span.value(spelled), spelled, min(1.0, low), min(1.0, low + shared[member])))
+        high = low + shared.get(member, 0.0)
+        weighed.append(Member(span.value(spelled), spelled, min(1.0, low), min(1.0, high)))
     return tuple(sorted(weighed, key=lambda member: (-member.at_least, -member.at_most)))
 
 
-def _best(span: Span, text: str, outcomes: list[tuple[str, bool, float]]) -> RunnerUp | None:
+def _best(span: Span, text: bytes, outcomes: list[_Outcome]) -> RunnerUp | None:
     """The likeliest value that is another than the one in the answer; branches to the same one add up."""
-    weights: dict[tuple[str, bool], float] = {}
+    weights: dict[tuple[bytes, bool], float] = {}
     for other, complete, probability in outcomes:
         if not _is_same(other, complete, text):
             weights[other, complete] = weights.get((other, complete), 0.0) + probability
     if not weights:
         return None
     (other, complete), probability = max(weights.items(), key=lambda item: item[1])
-    return RunnerUp(other, span.value(other) if complete else None, complete, min(1.0, probability))
+    spelled = other.decode(errors="replace")
+    return RunnerUp(spelled, span.value(spelled) if complete else None, complete, min(1.0, probability))
 
 
-def _is_same(other: str, complete: bool, text: str) -> bool:
+def _is_same(other: bytes, complete: bool, text: bytes) -> bool:
     """Whether a branch leads to the value in the answer, or may."""
     if not complete:
         return text.startswith(other)
-    return other == text or _same_number(other, text)
+    return other == text or _is_same_number(other, text)
 
 
-def _same_number(one: str, other: str) -> bool:
+def _is_same_number(one: bytes, other: bytes) -> bool:
     try:
-        return Decimal(one) == Decimal(other)
-    except InvalidOperation:
+        return Decimal(one.decode()) == Decimal(other.decode())
+    except (InvalidOperation, UnicodeDecodeError):
         return False
-
-
-def _product(factors: list[float]) -> float:
-    result = 1.0
-    for factor in factors:
-        result *= factor
-    return result
