@@ -15,7 +15,7 @@ import pytest
 
 import maskwright
 from maskwright import Generator, Grammar, GrammarError, RegexError, SchemaError
-from maskwright.generator import OutputError, Progress
+from maskwright.generator import Answer, OutputError, Progress
 from maskwright.generator.outputs import read_output
 from tests.engines.smollm2 import llama, transformers_pair
 
@@ -103,6 +103,8 @@ def test_words_for_the_prompt() -> None:
     assert "red, blue" in read_output(Color, {}).words
     assert "a{3}" in read_output(re.compile("a{3}"), {}).words
     assert read_output(Grammar.from_ebnf('root ::= "x"'), {}).words == ""
+    assert '"x": integer' in read_output(Point, {}).words
+    assert '  "x": integer,' in read_output(Point, {}, "form").words
 
 
 @pytest.mark.parametrize(
@@ -229,6 +231,83 @@ def test_a_type_that_refuses_what_its_schema_allows(model: Any) -> None:
 
     with pytest.raises(OutputError, match="never good enough"):
         Generator(model, Picky)("Go.")
+
+
+def test_an_answer_with_its_report(model: Any) -> None:
+    generate = Generator(model, Person, report=True)
+    answer = generate("Ann is 30 years old.", max_tokens=80)
+    assert isinstance(answer, Answer)
+    assert answer.value == Person.model_validate_json(answer.text)
+    report = answer.report
+    assert report.text == answer.text
+    assert report.complete
+    assert [(leaf.pointer, leaf.value) for leaf in report.leaves] == [
+        ("/name", answer.value.name),
+        ("/age", answer.value.age),
+    ]
+    assert all(0 < leaf.probability <= 1 for leaf in report.leaves)
+    assert report["/age"].runner_up is not None
+    plain = Generator(model, Person)("Ann is 30 years old.", max_tokens=80)
+    assert plain == answer.value
+
+
+def test_reports_of_a_batch_are_those_of_its_prompts(model: Any) -> None:
+    generate = Generator(model, Color, report=True)
+    prompts = ["What color is the sky?", "And blood, what color has it?"]
+    together, alone = generate(prompts), [generate(prompt) for prompt in prompts]
+    for one, other in zip(together, alone, strict=True):
+        assert one.value is other.value
+        (leaf,) = one.report.leaves
+        assert leaf.text == one.value.value
+        # Padding and batches change the last digits of logits.
+        assert leaf.probability == pytest.approx(other.report.leaves[0].probability, rel=0.05)
+        assert sum(member.at_least for member in leaf.members) == pytest.approx(1, abs=0.02)
+    assert together[0].report.leaves[0].probability != together[1].report.leaves[0].probability
+
+
+def test_reports_of_streams_samples_and_cut_answers(model: Any) -> None:
+    generate = Generator(model, Person, report=True)
+    *_, last = generate.stream("Ann is 30 years old.", max_tokens=80, temperature=1.2, seed=3)
+    assert last.value is not None
+    assert last.value.report.text == last.text
+    assert last.value.value == Person.model_validate_json(last.text)
+    with pytest.raises(OutputError, match="not complete") as caught:
+        generate("Ann is 30.", max_tokens=4)
+    assert caught.value.report is not None
+    assert not caught.value.report.complete
+
+
+def test_reports_with_beams_and_their_values_at_temperature_one() -> None:
+    prompt = "Ann is 30 years old."
+    greedy = Generator(transformers_pair(), Person, report=True)(prompt, max_tokens=60)
+    beams = Generator(transformers_pair(), Person, report=True)(prompt, num_beams=3, max_tokens=60)
+    assert beams.report.text == beams.text
+    if beams.text == greedy.text:
+        for leaf in greedy.report.leaves:
+            assert beams.report[leaf.pointer].probability == pytest.approx(leaf.probability, rel=0.05)
+
+
+def test_both_engines_report_the_same() -> None:
+    """One model in two engines, with weights that were rounded differently on the way."""
+    one, other = (
+        Generator(model, Color, report=True)("What color is blood?")
+        for model in (llama(), transformers_pair())
+    )
+    for member in one.report.leaves[0].members:
+        (twin,) = [each for each in other.report.leaves[0].members if each.value == member.value]
+        assert twin.at_least == pytest.approx(member.at_least, abs=0.1)
+
+
+def test_engines_that_do_not_show_their_logits_make_no_reports() -> None:
+    class Fake:
+        llm_engine = None
+
+        def get_tokenizer(self) -> Any:
+            return transformers_pair()[1]
+
+    assert Generator(Fake(), Color)
+    with pytest.raises(TypeError, match="logits"):
+        Generator(Fake(), Color, report=True)
 
 
 def test_options_of_the_engine() -> None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import jsonschema_rs
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -102,6 +103,19 @@ def test_the_prompt_tells_what_is_asked_for_unless_told_not_to(dice: DiceModel, 
     assert b"one of" not in bytes(dice.read)
 
 
+def test_the_schema_is_told_in_another_style_and_in_what_the_context_leaves(
+    dice: DiceModel, schema_file: str, tmp_path: Path
+) -> None:
+    result = generate("Go", "--schema", schema_file, "--show-prompt", "--schema-style", "form")
+    assert '["é" | 7, ...]' in result.stderr
+    long = {"properties": {f"a{number}": {"const": 0, "description": "x" * 99} for number in range(12)}}
+    (tmp_path / "long.json").write_text(json.dumps(long))
+    result = generate("Go", "--schema", str(tmp_path / "long.json"), "--show-prompt", "--max-tokens", "600")
+    assert result.exit_code in (0, 5), result.output
+    assert '"a11": 0' in result.stderr
+    assert "x" * 60 not in result.stderr
+
+
 def test_max_tokens_has_an_exit_code_of_its_own(dice: DiceModel, schema_file: str) -> None:
     result = generate("Go", "--schema", schema_file, "--max-tokens", "2", "--no-finish")
     assert result.exit_code == 5
@@ -129,6 +143,65 @@ def test_a_prompt_that_does_not_fit_is_refused_before_anything_is_generated(dice
     assert "1200" in result.stderr
 
 
+def test_report_goes_to_stderr_and_the_answer_stays_alone(dice: DiceModel, schema_file: str) -> None:
+    result = generate("--report", "Go", "--schema", schema_file)
+    assert result.exit_code == 0, result.output
+    first, second = json.loads(result.stdout)
+    lines = [line.split() for line in result.stderr.splitlines()]
+    assert [line[:2] for line in lines if line and line[0] in ("/0", "/1")] == [
+        ["/0", json.dumps(first, ensure_ascii=False)],
+        ["/1", json.dumps(second, ensure_ascii=False)],
+    ]
+    assert "confidence" in result.stderr
+
+
+def test_report_as_json_in_the_place_of_the_answer(dice: DiceModel, schema_file: str) -> None:
+    result = generate("Go", "--schema", schema_file, "--report=json", "--report-file", "-")
+    report = json.loads(result.stdout)
+    assert (report["prompt"], report["model"], report["complete"]) == ("Go", "dice", True)
+    assert [leaf["value"] for leaf in report["leaves"]] == json.loads(report["text"])
+    assert {member["value"] for member in report["leaves"][0]["members"]} == {"é", 7}
+
+
+def test_report_as_a_page_in_a_file(dice: DiceModel, schema_file: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    result = generate("Go & see", "--schema", schema_file, "--report=html", "--report-file", str(path))
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)
+    page = path.read_text(encoding="utf-8")
+    assert "Go &amp; see" in page
+    assert "dice" in page
+    assert (
+        generate("Go", "--regex", "a", "--report", "--report-file", str(tmp_path / "no" / "x")).exit_code == 2
+    )
+
+
+def test_report_of_an_answer_that_is_not_json_or_not_complete(dice: DiceModel, schema_file: str) -> None:
+    result = generate("Go", "--choices", "12,13", "--report")
+    assert f"(the answer)         {result.stdout.strip()}" in result.stderr
+    result = generate("Go", "--schema", schema_file, "--max-tokens", "2", "--report")
+    assert result.exit_code == 5
+    assert "the answer is not complete" in result.stderr
+
+
+def test_a_report_changes_no_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Forced tokens are then asked for as well, and still take nothing from the sampler's random numbers."""
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"enum": ["abc", "axe", "bcd"]}')
+    answers = []
+    for report in ([], ["--report"]):
+        model = DiceModel()
+        model.evaluate = lambda tokens: np.zeros(300, np.float32)  # type: ignore[method-assign]
+        monkeypatch.setattr(maskwright.cli.models, "load_model", lambda path, model=model: model)
+        runs = [
+            generate("Go", "--schema", str(schema), "--temperature", "1", "--seed", str(seed), *report)
+            for seed in range(8)
+        ]
+        answers.append([run.stdout for run in runs])
+    assert answers[0] == answers[1]
+    assert len(set(answers[0])) > 1
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -137,6 +210,10 @@ def test_a_prompt_that_does_not_fit_is_refused_before_anything_is_generated(dice
         ["--schema", "/no/such/file"],
         ["--regex", "a", "--max-tokens", "0"],
         ["--regex", "a", "--temperature", "-1"],
+        ["--regex", "a", "--report=xml"],
+        ["--regex", "a", "--report=json"],
+        ["--regex", "a", "--report=html"],
+        ["--regex", "a", "--report-file", "x.html"],
     ],
 )
 def test_wrong_usage(dice: DiceModel, arguments: list[str]) -> None:

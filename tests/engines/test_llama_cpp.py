@@ -11,6 +11,7 @@ import pytest
 
 from maskwright import Grammar, GrammarCompiler, MatcherError, TokenizerInfo
 from maskwright.engines.llama_cpp import MaskLogitsProcessor, encode_chat, generate_tokens, vocabulary
+from maskwright.report import StepRecorder
 from tests.engines.smollm2 import PERSON
 from tests.engines.smollm2 import llama as load_llama
 
@@ -153,3 +154,17 @@ def test_scores_may_be_strided_and_are_not_changed() -> None:
     masked = processor(np.array([1], np.intc), data["logit"])
     assert masked.tolist() == [0.0, *[-np.inf] * 4]
     assert not data["logit"].any()
+
+
+def test_a_recorder_sees_the_scores_before_the_mask() -> None:
+    info = TokenizerInfo(["a", "b", "c", "</s>"])
+    recorder = StepRecorder()
+    processor = MaskLogitsProcessor(GrammarCompiler(info).compile_regex("[ab]c"), recorder=recorder)
+    # The engine's arrays may be wider than the vocabulary.
+    processor(np.array([9], np.intc), np.log(np.array([0.1, 0.3, 0.4, 0.1, 0.1], np.single)))
+    processor(np.array([9, 1], np.intc), np.zeros(5, np.single))
+    first, second = recorder.steps([9], [1, 2])
+    assert (first.removed, first.probability) == (pytest.approx(0.6), pytest.approx(0.75))
+    assert (first.wanted_id, first.wanted_is_legal) == (2, False)
+    assert (second.removed, second.is_forced) == (pytest.approx(0.8), True)
+    assert processor.failure is None

@@ -9,13 +9,14 @@ import jsonschema_rs
 import numpy as np
 import pytest
 
-from maskwright import CompiledGrammar, Grammar, GrammarCompiler, GrammarMatcher
+from maskwright import CompiledGrammar, Grammar, GrammarCompiler, GrammarMatcher, allocate_token_bitmask
 from maskwright.engines.transformers import (
     MaskLogitsProcessor,
     _mask_by_operations,
     mask_scores,
     vocabulary,
 )
+from maskwright.report import StepRecorder
 from tests.engines.smollm2 import COLOR, PERSON, transformers_pair
 
 torch = pytest.importorskip("torch")
@@ -165,6 +166,38 @@ def test_assisted_decoding(
     )
     assert is_person(looked_up[0])
     assert looked_up == plain
+
+
+@pytest.mark.parametrize(
+    "options", [{"prompt_lookup_num_tokens": 3}, {"num_beams": 2}], ids=["drafts", "beams"]
+)
+def test_a_recorder_is_not_confused_by_drafts_and_beams(
+    model: Any, tokenizer: Any, person: CompiledGrammar, options: dict[str, Any]
+) -> None:
+    """The steps of an answer are those that scoring its tokens in one pass gives."""
+    recorder = StepRecorder()
+    inputs = encode(tokenizer, ["Who is 30 and called Ann?"])
+    processor = MaskLogitsProcessor(person, recorder=recorder)
+    output = model.generate(
+        **inputs, logits_processor=[processor], do_sample=False, max_new_tokens=80, **options
+    )
+    prompt = inputs["input_ids"][0].tolist()
+    stop = person.tokenizer_info.stop_token_ids[0]
+    answer = output[0, len(prompt) :].tolist()
+    answer = answer[: answer.index(stop) + 1]
+    steps = recorder.steps(prompt, answer)
+    with torch.inference_mode():
+        logits = model(torch.tensor([[*prompt, *answer]])).logits[0, len(prompt) - 1 : -1].float().numpy()
+    matcher = GrammarMatcher(person)
+    bitmask = allocate_token_bitmask(1, person.tokenizer_info.vocab_size)
+    for step, row, token in zip(steps, logits, answer, strict=True):
+        matcher.fill_next_token_bitmask(bitmask)
+        legal = np.unpackbits(bitmask[0].view(np.uint8), bitorder="little")[: len(row)].astype(bool)
+        shares = np.exp(row - row.max(), dtype=np.float64)
+        assert step.n_legal == legal.sum()
+        assert step.removed == pytest.approx(1 - shares[legal].sum() / shares.sum(), abs=0.01)
+        assert step.probability == pytest.approx(shares[token] / shares[legal].sum(), abs=0.01)
+        assert matcher.accept_token(token)
 
 
 def test_the_beginning_of_an_answer_in_the_prompt(

@@ -14,6 +14,7 @@ import click
 from .. import __version__
 from ..errors import MaskwrightError
 from .check import check
+from .compare import compare
 from .exits import failure_of
 from .generate import generate
 from .trace import trace
@@ -56,6 +57,7 @@ def bench(context: click.Context, arguments: tuple[str, ...]) -> None:
 
 
 app.add_command(check)
+app.add_command(compare)
 app.add_command(generate)
 app.add_command(trace)
 

@@ -45,12 +45,16 @@ class Constraint:
         grammar = Grammar.from_ebnf(self.source) if self.kind == "ebnf" else Grammar.from_choices(self.source)
         return compiler.compile_grammar(grammar)
 
-    def in_words(self) -> str:
-        """What to tell a model, which never sees the constraint itself. Empty for a grammar."""
-        from ..prompt import describe
+    def in_words(self, **options: Any) -> str:
+        """What to tell a model, which never sees the constraint itself. Empty for a grammar.
+
+        Args:
+            options: For schemas, as for `maskwright.prompt.ask`.
+        """
+        from ..prompt import ask
 
         if self.kind == "schema":
-            return f"Answer with JSON only, one value of this form:\n{describe(self.source)}"
+            return ask(self.source, **options)
         if self.kind == "choices":
             return "Answer with exactly one of: " + ", ".join(self.source)
         if self.kind == "regex":

@@ -1,6 +1,7 @@
 """`maskwright generate`: a model's answer that fits, token by token as it comes.
 
-The answer goes to standard output and nothing else does; the summary goes to standard error.
+The answer goes to standard output and nothing else does; the summary and a report go to standard error, or
+the report to a file. Only ``--report-file -`` puts the report, which holds the answer, in its place.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import click
 
 from .constraint import constraint_options, read_constraint
 from .exits import INCOMPLETE, Failure
+from .reporting import ReportCommand, check_report, report_options, write_report
 
 __all__ = ["generate"]
 
 
-@click.command(short_help="Let a model answer, in the form you ask for.")
+@click.command(cls=ReportCommand, short_help="Let a model answer, in the form you ask for.")
 @click.argument("prompt")
 @constraint_options
 @click.option("--model", metavar="PATH", help="GGUF file or transformers folder.  [default: SmolLM2-135M]")
@@ -37,7 +39,15 @@ __all__ = ["generate"]
     show_default=True,
     help="Tell the model in words what is asked for. It never sees the schema otherwise.",
 )
+@click.option(
+    "--schema-style",
+    type=click.Choice(["list", "form"]),
+    default="list",
+    show_default=True,
+    help="How to tell it: a list of the properties, or JSON with types in the place of values.",
+)
 @click.option("--show-prompt", is_flag=True, help="Print the prompt that is sent, on standard error.")
+@report_options
 def generate(
     prompt: str,
     model: str | None,
@@ -46,7 +56,10 @@ def generate(
     temperature: float,
     seed: int,
     schema_in_prompt: bool,
+    schema_style: str,
     show_prompt: bool,
+    report: str | None,
+    report_file: str | None,
     **constraint: Any,
 ) -> None:
     """Answer PROMPT with text that fits a schema, model, regex, grammar or list.
@@ -55,8 +68,10 @@ def generate(
     per token and the time spent on masks. Exit code 5: no answer fits into --max-tokens, or with
     --no-finish it came first.
     """
+    check_report(report, report_file)
     wanted = read_constraint(**constraint)
     from .. import GrammarCompiler
+    from ..report import StepRecorder, make_report
     from .models import load_model
     from .sampling import Sampler, Statistics, generate_text
 
@@ -64,7 +79,14 @@ def generate(
     start = time.perf_counter()
     compiled = wanted.compile(GrammarCompiler(engine.info))
     compile_time = time.perf_counter() - start
-    message = f"{prompt}\n\n{wanted.in_words()}".rstrip() if schema_in_prompt else prompt
+    message = prompt
+    if schema_in_prompt:
+        words = wanted.in_words(
+            style=schema_style,
+            max_tokens=max(1, engine.context - max_tokens),
+            count_tokens=lambda text: len(engine.encode_chat(f"{prompt}\n\n{text}")),
+        )
+        message = f"{prompt}\n\n{words}".rstrip()
     if show_prompt:
         click.echo(message, err=True)
     tokens = engine.encode_chat(message)
@@ -74,7 +96,9 @@ def generate(
             f"{engine.context}; lower --max-tokens, or shorten the prompt (--no-schema-in-prompt)"
         )
     statistics = Statistics()
+    recorder = StepRecorder() if report else None
     sampler = Sampler(temperature=temperature, seed=seed)
+    shown = report_file != "-"
     for piece in generate_text(
         engine,
         compiled,
@@ -83,9 +107,16 @@ def generate(
         max_tokens=max_tokens,
         statistics=statistics,
         finish=finish,
+        recorder=recorder,
     ):
-        click.echo(piece, nl=False)
-    click.echo()
+        if shown:
+            click.echo(piece, nl=False)
+    if shown:
+        click.echo()
     click.echo(f"{engine.name}: compiled in {1e3 * compile_time:.1f} ms; {statistics.summary()}", err=True)
+    if report is not None and recorder is not None:
+        steps = recorder.steps(tokens, statistics.answer)
+        made = make_report(compiled, steps, is_json=wanted.kind == "schema")
+        write_report(made, report, report_file, title=engine.name, prompt=prompt)
     if not statistics.finished:
         raise Failure(f"the answer is not complete after --max-tokens {max_tokens}", INCOMPLETE)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import codecs
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
 
 import numpy as np
@@ -20,6 +20,7 @@ from .. import GrammarMatcher, allocate_token_bitmask, apply_token_bitmask_inpla
 
 if TYPE_CHECKING:
     from .. import CompiledGrammar
+    from ..report.steps import StepRecorder
     from .models import Model
 
 __all__ = ["Sampler", "Statistics", "generate_text", "generate_tokens"]
@@ -27,7 +28,7 @@ __all__ = ["Sampler", "Statistics", "generate_text", "generate_tokens"]
 
 @dataclass(slots=True)
 class Statistics:
-    """What a generation cost. Times in seconds."""
+    """What a generation cost, in seconds, and its tokens, the stop token included if it came."""
 
     tokens: int = 0
     forced: int = 0
@@ -35,6 +36,7 @@ class Statistics:
     mask_time: float = 0.0
     total_time: float = 0.0
     finished: bool = False
+    answer: list[int] = field(default_factory=list)
 
     def summary(self) -> str:
         """One line for a person."""
@@ -55,7 +57,7 @@ class Sampler:
         seed: Makes a sampled text repeatable.
     """
 
-    def __init__(self, *, temperature: float = 0.0, seed: int = 0) -> None:
+    def __init__(self, *, temperature: float = 0.0, seed: int | Sequence[int] = 0) -> None:
         self._temperature = temperature
         self._random = np.random.default_rng(seed)
 
@@ -69,10 +71,11 @@ class Sampler:
 
 
 class _Options(TypedDict):
-    sampler: Sampler
+    sampler: Callable[[npt.NDArray[np.float32]], int]
     max_tokens: int
     statistics: Statistics
     finish: NotRequired[bool]
+    recorder: NotRequired[StepRecorder | None]
 
 
 def generate_tokens(
@@ -80,10 +83,11 @@ def generate_tokens(
     compiled: CompiledGrammar,
     prompt: Sequence[int],
     *,
-    sampler: Sampler,
+    sampler: Callable[[npt.NDArray[np.float32]], int],
     max_tokens: int,
     statistics: Statistics,
     finish: bool = True,
+    recorder: StepRecorder | None = None,
 ) -> Iterator[int]:
     """The tokens of one answer as they come, without the stop token.
 
@@ -91,10 +95,12 @@ def generate_tokens(
         model: Where logits come from.
         compiled: What the answer must look like, compiled for the model's vocabulary.
         prompt: Token ids.
-        sampler: How to pick among the legal tokens.
+        sampler: How to pick among the legal tokens: a `Sampler`, or any function of masked logits.
         max_tokens: Tokens of the answer, stop token included.
         statistics: Counted up on the way; ``finished`` tells whether the answer is complete.
         finish: Complete the answer within `max_tokens`, whatever the model prefers; else it may be cut off.
+        recorder: Told of every step, for a report. The model is then asked at every step, also where
+            the mask leaves one token: what it would have said there is part of the report.
 
     Raises:
         BudgetError: No answer fits into `max_tokens`.
@@ -110,19 +116,22 @@ def generate_tokens(
         statistics.mask_time += time.perf_counter() - mask_start
         statistics.masks += 1
         token = _only_token(bitmask[0])
-        if token is None:
+        statistics.forced += token is not None
+        if token is None or recorder is not None:
             logits = model.evaluate(unread)
             unread = []
+            if recorder is not None:
+                recorder.observe([np.array([*prompt, *statistics.answer], np.int64)], logits[None], bitmask)
+        if token is None:
             mask_start = time.perf_counter()
             apply_token_bitmask_inplace(logits, bitmask[0])
             statistics.mask_time += time.perf_counter() - mask_start
             token = sampler(logits)
-        else:
-            statistics.forced += 1
         mask_start = time.perf_counter()
         matcher.accept_token(token)
         statistics.mask_time += time.perf_counter() - mask_start
         statistics.total_time = time.perf_counter() - start
+        statistics.answer.append(token)
         if matcher.is_terminated():
             break
         statistics.tokens += 1

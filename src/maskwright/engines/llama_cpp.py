@@ -11,13 +11,16 @@ then sampled unmasked. So a failure here leaves nothing but stop tokens, and is 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import CompiledGrammar, TokenizerInfo, apply_token_bitmask_inplace
 from .rows import RowFollower
+
+if TYPE_CHECKING:
+    from ..report.steps import StepRecorder
 
 __all__ = ["MaskLogitsProcessor", "encode_chat", "generate_tokens", "vocabulary"]
 
@@ -40,6 +43,7 @@ class MaskLogitsProcessor:
         stop_token_ids: Stop tokens to use instead of the vocabulary's.
         max_tokens: Budget of an answer, stop token included: whatever the model prefers, it is complete
             within that. The engine's own limit must not be lower.
+        recorder: Told of every step, for a report; costs a copy of the scores each.
 
     Raises:
         BudgetError: `max_tokens` is less than the grammar needs.
@@ -56,11 +60,13 @@ class MaskLogitsProcessor:
         prompt_length: int | None = None,
         stop_token_ids: Sequence[int] | None = None,
         max_tokens: int | None = None,
+        recorder: StepRecorder | None = None,
     ) -> None:
         self.rows: Final = RowFollower(
             grammar, prompt_length=prompt_length, stop_token_ids=stop_token_ids, max_tokens=max_tokens
         )
         self.failure: Exception | None = None
+        self._recorder = recorder
 
     def __call__(
         self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]
@@ -73,7 +79,10 @@ class MaskLogitsProcessor:
         """
         masked = np.array(scores, dtype=np.single)
         try:
-            bitmask, _ = self.rows.next_masks([np.asarray(input_ids, dtype=np.int64)])
+            rows = [np.asarray(input_ids, dtype=np.int64)]
+            bitmask, ended = self.rows.next_masks(rows)
+            if self._recorder is not None:
+                self._recorder.observe(rows, masked[None], bitmask, ended)
             apply_token_bitmask_inplace(masked, bitmask[0])
         except Exception as error:  # C code is above us: see the head of the module
             self.failure = error

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import torch
 
+    from ..report.steps import StepRecorder
+
 __all__ = ["MaskLogitsProcessor", "mask_scores", "vocabulary"]
 
 #: Score of the stop token of a row that has ended. Finite, so that sampling a batch with ended rows works;
@@ -59,8 +61,8 @@ class MaskLogitsProcessor:
             the same processor, or already holds the beginning of the answer.
         stop_token_ids: Stop tokens to use instead of the vocabulary's.
         max_tokens: Budget of an answer, stop token included: whatever the model prefers, it is complete
-            within that. Pass `generate` a `max_new_tokens` that is
-            no lower.
+            within that. Pass `generate` a `max_new_tokens` that is no lower.
+        recorder: Told of every step, for a report; costs a copy of the scores each.
 
     Raises:
         MatcherError: No grammar, or grammars of different vocabularies.
@@ -79,10 +81,12 @@ class MaskLogitsProcessor:
         prompt_length: int | Sequence[int] | None = None,
         stop_token_ids: Sequence[int] | None = None,
         max_tokens: int | None = None,
+        recorder: StepRecorder | None = None,
     ) -> None:
         self.rows: Final = RowFollower(
             grammars, prompt_length=prompt_length, stop_token_ids=stop_token_ids, max_tokens=max_tokens
         )
+        self._recorder = recorder
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Scores with -inf for every token that is not legal.
@@ -91,7 +95,10 @@ class MaskLogitsProcessor:
             input_ids: int64, shape (rows, length): prompt, padding and answer of each row.
             scores: float, shape (rows, width), on any device.
         """
-        bitmask, ended = self.rows.next_masks(list(input_ids.cpu().numpy().astype(np.int64, copy=False)))
+        rows = list(input_ids.cpu().numpy().astype(np.int64, copy=False))
+        bitmask, ended = self.rows.next_masks(rows)
+        if self._recorder is not None:
+            self._recorder.observe(rows, scores.float().cpu().numpy(), bitmask, ended)
         masked = mask_scores(scores, bitmask)
         for row in ended:
             masked[row].clamp_(min=float("-inf"), max=max(_ENDED_SCORE, _lowest(masked)))

@@ -17,6 +17,7 @@ from ..vocabulary import TokenizerInfo
 
 if TYPE_CHECKING:
     from ..compiler import CompiledGrammar
+    from ..report.steps import StepRecorder
 
 __all__ = ["Chat", "Model", "Settings", "open_model"]
 
@@ -32,18 +33,20 @@ Request = Callable[[], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to sample. See `Generator.__call__`."""
+    """How to sample (see `Generator.__call__`), and who is told of every step."""
 
     max_tokens: int = 512
     temperature: float = 0.0
     seed: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    recorder: StepRecorder | None = None
 
 
 class Model(Protocol):
     """What a `Generator` asks of an engine. Answers may end with a stop token, and may be cut off."""
 
     info: TokenizerInfo
+    records: bool  #: whether the recorder in the settings is told of the steps
 
     def answer_all(
         self, chats: Sequence[Chat], request: Request, grammar: CompiledGrammar, settings: Settings
@@ -84,6 +87,8 @@ def _encode(tokenizer: Any, chat: Chat) -> list[int]:
 class LlamaCppModel:
     """A `llama_cpp.Llama`. It holds one sequence, so a batch is answered one by one."""
 
+    records = True
+
     def __init__(self, llama: Any) -> None:
         from ..engines.llama_cpp import vocabulary
 
@@ -98,10 +103,13 @@ class LlamaCppModel:
     def answer(self, chat: Chat, request: Request, grammar: CompiledGrammar, settings: Settings) -> Tokens:
         from ..engines.llama_cpp import MaskLogitsProcessor, encode_chat, generate_tokens
 
+        prompt = encode_chat(self._llama, chat)
+        if settings.recorder is not None:
+            settings.recorder.prompts.append(prompt)
         return generate_tokens(
             self._llama,
-            encode_chat(self._llama, chat),
-            MaskLogitsProcessor(grammar, max_tokens=settings.max_tokens),
+            prompt,
+            MaskLogitsProcessor(grammar, max_tokens=settings.max_tokens, recorder=settings.recorder),
             max_tokens=settings.max_tokens,
             temperature=settings.temperature,
             seed=settings.seed,
@@ -111,6 +119,8 @@ class LlamaCppModel:
 
 class TransformersModel:
     """A transformers model and its tokenizer; a batch is padded on the left and answered at once."""
+
+    records = True
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         from ..engines.transformers import vocabulary
@@ -183,8 +193,13 @@ class TransformersModel:
 
         from ..engines.transformers import MaskLogitsProcessor
 
+        if settings.recorder is not None:
+            settings.recorder.prompts.extend(inputs["input_ids"].tolist())
         processor = MaskLogitsProcessor(
-            grammar, prompt_length=inputs["input_ids"].shape[1], max_tokens=settings.max_tokens
+            grammar,
+            prompt_length=inputs["input_ids"].shape[1],
+            max_tokens=settings.max_tokens,
+            recorder=settings.recorder,
         )
         sampling: dict[str, Any] = {"do_sample": False}
         if settings.temperature > 0:
@@ -221,6 +236,8 @@ class _TokenQueue:
 
 class VllmModel:
     """A `vllm.LLM`, which masks with the backend that it was started with: see `docs/engines-servers.md`."""
+
+    records = False
 
     def __init__(self, llm: Any) -> None:
         self._llm = llm

@@ -16,12 +16,12 @@ import re
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from ..compiler import CompiledGrammar, GrammarCompiler
 from ..errors import GrammarError, RegexError, SchemaError
 from ..grammar import Grammar
-from ..prompt import describe
+from ..prompt import Style, ask
 
 __all__ = ["Output", "read_output"]
 
@@ -37,6 +37,7 @@ class Output:
         request: The same grammar as a field of vLLM's `StructuredOutputsParams`. Called only for engines
             that want it: raises GrammarError for grammars that no text describes.
         partial: What can be read of an answer that is not complete.
+        is_json: Whether answers are JSON.
     """
 
     compile: Callable[[GrammarCompiler], CompiledGrammar]
@@ -44,17 +45,22 @@ class Output:
     words: str
     request: Callable[[], dict[str, Any]]
     partial: Callable[[str], Any] = field(default=lambda text: None)
+    is_json: bool = False
 
 
-def read_output(output_type: Any, schema_options: Mapping[str, Any]) -> Output:
-    """The output that a type describes; see `Generator` for the kinds.
+#: Tokens of a prompt that a schema may take, as estimated: a small model loses the question behind more.
+_MAX_WORDS: Final = 1500
+
+
+def read_output(output_type: Any, schema_options: Mapping[str, Any], style: Style = "list") -> Output:
+    """The output that a type describes, and words for it in some style; see `Generator` for the kinds.
 
     Raises:
         TypeError: Of no known kind.
         GrammarError: It allows nothing, or cannot be enforced.
     """
     if isinstance(output_type, dict):
-        return _json_output(output_type, json.loads, schema_options)
+        return _json_output(output_type, json.loads, schema_options, style)
     if schema_options and _is_text(output_type):
         raise TypeError(f"options for JSON with an answer that is not JSON: {', '.join(schema_options)}")
     if isinstance(output_type, Grammar):
@@ -70,7 +76,7 @@ def read_output(output_type: Any, schema_options: Mapping[str, Any]) -> Output:
             f"{output_type!r} is no output type; for a regular expression pass re.compile(...), for a schema "
             "json.loads(...), for a grammar Grammar.from_ebnf(...)"
         )
-    return _pydantic_output(output_type, schema_options)
+    return _pydantic_output(output_type, schema_options, style)
 
 
 def _is_text(output_type: Any) -> bool:
@@ -81,17 +87,20 @@ def _is_text(output_type: Any) -> bool:
     )
 
 
-def _json_output(schema: dict[str, Any], parse: Callable[[str], Any], options: Mapping[str, Any]) -> Output:
+def _json_output(
+    schema: dict[str, Any], parse: Callable[[str], Any], options: Mapping[str, Any], style: Style
+) -> Output:
     return Output(
         compile=lambda compiler: compiler.compile_json_schema(schema, **options),
         parse=parse,
-        words=f"Answer with JSON only, one value of this form:\n{describe(schema)}",
+        words=ask(schema, style=style, max_tokens=_MAX_WORDS),
         request=lambda: {"json": schema},
         partial=_partial_json,
+        is_json=True,
     )
 
 
-def _pydantic_output(output_type: Any, options: Mapping[str, Any]) -> Output:
+def _pydantic_output(output_type: Any, options: Mapping[str, Any], style: Style) -> Output:
     try:
         from pydantic import PydanticUserError, TypeAdapter
         from pydantic.errors import PydanticInvalidForJsonSchema
@@ -106,7 +115,7 @@ def _pydantic_output(output_type: Any, options: Mapping[str, Any]) -> Output:
         raise SchemaError(f"pydantic makes no schema of {output_type!r}: {error}") from None
     except (PydanticUserError, NameError) as error:
         raise TypeError(f"pydantic knows no type {output_type!r}: {error}") from None
-    return _json_output(schema, adapter.validate_json, options)
+    return _json_output(schema, adapter.validate_json, options, style)
 
 
 def _choice_output(values: Mapping[str, Any], output_type: Any) -> Output:
