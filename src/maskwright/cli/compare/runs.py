@@ -176,6 +176,7 @@ def _masked(
         sampler=lambda logits: settings.sample(logits, len(statistics.answer)),
         max_tokens=settings.max_tokens,
         statistics=statistics,
+        finish=False,  # what a budget changes is another question
         recorder=recorder,
     ):
         pass
