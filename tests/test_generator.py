@@ -265,16 +265,27 @@ def test_reports_of_a_batch_are_those_of_its_prompts(model: Any) -> None:
     assert together[0].report.leaves[0].probability != together[1].report.leaves[0].probability
 
 
-def test_reports_of_streams_samples_and_cut_answers(model: Any) -> None:
+def test_reports_of_streams_and_samples(model: Any) -> None:
     generate = Generator(model, Person, report=True)
     *_, last = generate.stream("Ann is 30 years old.", max_tokens=80, temperature=1.2, seed=3)
     assert last.value is not None
     assert last.value.report.text == last.text
     assert last.value.value == Person.model_validate_json(last.text)
-    with pytest.raises(OutputError, match="not complete") as caught:
-        generate("Ann is 30.", max_tokens=4)
+
+
+def test_an_answer_that_the_type_refuses_has_a_report_too(model: Any) -> None:
+    class Picky(pydantic.BaseModel):
+        n: Literal[3]
+
+        @pydantic.field_validator("n")
+        @classmethod
+        def never(cls, n: int) -> int:
+            raise ValueError("never good enough")
+
+    with pytest.raises(OutputError, match="never good enough") as caught:
+        Generator(model, Picky, report=True)("Go.")
     assert caught.value.report is not None
-    assert not caught.value.report.complete
+    assert caught.value.report["/n"].value == 3
 
 
 def test_reports_with_beams_and_their_values_at_temperature_one() -> None:
