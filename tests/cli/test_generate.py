@@ -179,7 +179,7 @@ def test_report_as_a_page_in_a_file(dice: DiceModel, schema_file: str, tmp_path:
 def test_report_of_an_answer_that_is_not_json_or_not_complete(dice: DiceModel, schema_file: str) -> None:
     result = generate("Go", "--choices", "12,13", "--report")
     assert f"(the answer)         {result.stdout.strip()}" in result.stderr
-    result = generate("Go", "--schema", schema_file, "--max-tokens", "2", "--report")
+    result = generate("Go", "--schema", schema_file, "--max-tokens", "2", "--no-finish", "--report")
     assert result.exit_code == 5
     assert "the answer is not complete" in result.stderr
 
