@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pytest
 
 import maskwright
-from maskwright import Generator, Grammar, GrammarError, RegexError, SchemaError
+from maskwright import BudgetError, Generator, Grammar, GrammarError, RegexError, SchemaError
 from maskwright.generator import Answer, OutputError, Progress
 from maskwright.generator.outputs import read_output
 from tests.engines.smollm2 import llama, transformers_pair
@@ -206,18 +206,17 @@ def test_closing_a_stream_stops_the_engine(model: Any) -> None:
     assert Generator(model, Color)("Which color?") in Color
 
 
-def test_answers_that_are_cut_off(model: Any) -> None:
+def test_answers_are_whole_within_max_tokens(model: Any) -> None:
     generate = Generator(model, Person)
-    with pytest.raises(OutputError, match="not complete") as caught:
-        generate("Ann is 30.", max_tokens=4)
-    assert caught.value.text.startswith("{")
-    assert "max_tokens" in str(caught.value)
-    with pytest.raises(OutputError):
-        generate(["Ann is 30."], max_tokens=4)
-    (error,) = generate(["Ann is 30."], max_tokens=4, return_exceptions=True)
-    assert isinstance(error, OutputError)
-    with pytest.raises(OutputError):
-        list(generate.stream("Ann is 30.", max_tokens=4))
+    needed = generate._compiled.min_tokens
+    assert needed is not None
+    for more in (0, 2):
+        assert isinstance(generate("Ann is 30.", max_tokens=needed + more), Person)
+    assert len(generate(["Ann is 30.", "Bo is 4."], max_tokens=needed)) == 2
+    *_, last = generate.stream("Ann is 30.", max_tokens=needed)
+    assert isinstance(last.value, Person)
+    with pytest.raises(BudgetError, match=f"{needed} tokens are needed"):
+        generate("Ann is 30.", max_tokens=needed - 1)
 
 
 def test_a_type_that_refuses_what_its_schema_allows(model: Any) -> None:
