@@ -33,7 +33,8 @@ class GrammarMatcher(MatcherCore):
 
     Args:
         compiled_grammar: What the output must match.
-        override_stop_tokens: Stop tokens to use instead of the vocabulary's: one id or several.
+        override_stop_tokens: Stop tokens to use instead of the vocabulary's: one id or several. They are
+            no text; where other tokens cannot spell what they do, outputs that need it are not legal.
         terminate_without_stop_token: Count the output as terminated as soon as it is complete.
         max_rollback_tokens: Accepted for compatibility; rollback is never limited.
 
@@ -62,15 +63,18 @@ class GrammarMatcher(MatcherCore):
     ) -> None:
         if not isinstance(compiled_grammar, CompiledGrammar):
             raise TypeError(f"a matcher needs a CompiledGrammar, not {type(compiled_grammar).__name__}")
+        core = compiled_grammar._core
         if override_stop_tokens is None:
-            stop_token_ids: Iterable[int] = compiled_grammar.tokenizer_info.stop_token_ids
+            stop_token_ids: Sequence[int] = compiled_grammar.tokenizer_info.stop_token_ids
         elif isinstance(override_stop_tokens, int):
             stop_token_ids = [override_stop_tokens]
         else:
             stop_token_ids = list(override_stop_tokens)
             if not stop_token_ids:
                 raise MatcherError("override_stop_tokens is empty", hint="pass None to keep the vocabulary's")
-        super().__init__(compiled_grammar._core, stop_token_ids, terminate_without_stop_token)
+        if override_stop_tokens is not None:
+            core = compiled_grammar._core_for(stop_token_ids)
+        super().__init__(core, stop_token_ids, terminate_without_stop_token)
         self._compiled_grammar = compiled_grammar
 
     @property

@@ -37,6 +37,8 @@ cdef class CompiledCore:
         masks: Mask builder for the same vocabulary and table.
         root: Rule of the whole output.
         guards_checked: As for `maskwright.Grammar`.
+        refused_token_ids: Ids that the rules name and that no output can hold: those beyond the
+            vocabulary, and those that end the output.
         lower: Function that turns a rule into a fragment of the network.
         max_bytes: Memory of one generation of the automaton.
     """
@@ -48,20 +50,21 @@ cdef class CompiledCore:
         MaskBuilder masks,
         root,
         bint guards_checked,
+        frozenset refused_token_ids,
         lower,
         size_t max_bytes,
     ):
         self.vocabulary = vocabulary
         self.table = table
         self.masks = masks
-        self.network = Network(table, root, guards_checked)
+        self.network = Network(table, root, guards_checked, refused_token_ids)
         self.automaton = Automaton(self.network, max_bytes)
         self.lower = lower
         self.max_bytes = max_bytes
         self.nodes_left = MAX_GRAMMAR_NODES
         self.check_live = not vocabulary.byte_complete
         self.expand(self.network.root)
-        if not vocabulary.spells_utf8:
+        if not vocabulary.spells_utf8 or refused_token_ids:
             self._prune()
 
     cdef void enter(self) noexcept nogil:
@@ -81,7 +84,7 @@ cdef class CompiledCore:
         while rule_id < len(self.network.rules):
             if rule_id > MAX_PRUNED_RULES:
                 raise LimitExceeded(
-                    "the grammar is too large for a vocabulary that lacks bytes",
+                    "the grammar is too large for a vocabulary that lacks bytes or named tokens",
                     resource="rules",
                     limit=MAX_PRUNED_RULES,
                     hint="use the model's full vocabulary: it has a token for every byte",
@@ -91,7 +94,7 @@ cdef class CompiledCore:
         if not self.network.prune():
             raise GrammarError(
                 "no output can be completed with the tokens of this vocabulary",
-                hint="the grammar needs bytes that no token holds",
+                hint="the grammar needs bytes that no token holds, or tokens that cannot be in an output",
             )
 
     def expand(self, int32_t rule_id) -> None:
