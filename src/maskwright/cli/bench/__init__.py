@@ -27,6 +27,7 @@ _COMMANDS = {
     "instructions": "instruction counts of the hot paths, against the committed ones",
     "capacity": "sequences that one core serves at 10 ms a step",
     "conformance": "official JSON Schema suite and MaskBench verdicts",
+    "fuzz": "random schemas and texts, judged beside jsonschema-rs",
 }
 
 

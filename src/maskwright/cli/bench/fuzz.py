@@ -1,0 +1,304 @@
+"""`maskwright bench fuzz`: random schemas and instances, judged beside `jsonschema-rs`.
+
+A *pair* is a schema and a text. The texts are random values, texts that a random walk through the masks
+has finished, and those texts with one place changed; the same verdict is asked of both sides. On the way
+each mask must leave a way on, and each token that it allows must be accepted.
+
+A difference is made small by taking pieces out of the schema as long as it stays, and printed. Schemas
+that are refused by name are counted, and so are valid texts that the documentation says are left out: unique
+items that are containers have one spelling. Nothing else is let pass.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Literal
+
+import numpy as np
+
+import maskwright
+from maskwright.errors import GrammarError, LimitExceeded, SchemaError
+
+from .engines import EngineMissing
+from .random_schemas import DRAFTS, SchemaMaker, mutated, random_value
+
+__all__ = ["add_arguments", "run"]
+
+#: Tokens of more than a byte, so that walks end terminals in the middle of tokens.
+_PIECES: Final = (
+    *('": ', '": {"', '": [', '":', '", "', '{"', '"}', '"]', "}}", "]]", "[[", "[{", "}, {", "], ["),
+    *(
+        "true",
+        "false",
+        "null",
+        "al",
+        "ue",
+        "ab",
+        "abc",
+        "x_",
+        "_1",
+        '"a',
+        '"b',
+        'a"',
+        "12",
+        "10",
+        "0.",
+        ".5",
+        "1,",
+    ),
+    *(" ", "  ", "\n", "é", "\\n", '\\"', ", ", "]}", '":"', "e1", "-1"),
+)
+_TOKENS: Final = [*(bytes([byte]) for byte in range(256)), *(piece.encode() for piece in _PIECES)]
+_STOP: Final = len(_TOKENS)
+#: The standard's meaning, in any order and spelling: what instances are judged with.
+_STANDARD: Final = {
+    "strict_mode": False,
+    "any_order": True,
+    "integer_spelling": "json",
+    "any_spelling": True,
+}
+#: What walks are made with: a finished text is valid whatever the options.
+_LAYOUTS: Final[tuple[dict[str, Any], ...]] = (
+    _STANDARD,
+    {},
+    {"any_whitespace": False},
+    {"any_whitespace": False, "indent": 1, "strict_mode": False},
+    {"any_order": True},
+)
+_INSTANCES: Final = 6
+_WALKS: Final = 2
+_CHANGES: Final = 3
+_MOST_TOKENS: Final = 120
+#: More differences than this are not worth printing one by one.
+_SHOWN: Final = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the sub-command."""
+    parser.add_argument("--pairs", type=int, default=10_000, help="pairs of schema and text")
+    parser.add_argument("--seed", type=int, default=1)
+
+
+def run(args: argparse.Namespace) -> str:
+    """Run the sub-command; differences, and a line of summary."""
+    try:
+        import jsonschema_rs
+    except ImportError:
+        raise EngineMissing("the judge is missing: pip install jsonschema-rs") from None
+    began = time.monotonic()
+    counts: Counter[str] = Counter()
+    found: list[str] = []
+    fuzzer = Fuzzer(jsonschema_rs.validator_for, counts)
+    while counts["pairs"] < args.pairs:
+        # Each schema has a seed of its own, so that one difference can be looked at alone.
+        seed = f"{args.seed}/{counts['schemas']}"
+        found += [f"seed {seed}: {difference}" for difference in fuzzer.one_schema(random.Random(seed))]
+    args.exit_code = 1 if found else 0
+    rest = [f"... and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+    return "\n".join(
+        [*found[:_SHOWN], *rest, _summary(args.seed, counts, len(found), time.monotonic() - began)]
+    )
+
+
+def _summary(seed: int, counts: Counter[str], n_found: int, seconds: float) -> str:
+    return (
+        f"seed {seed}: {counts['schemas']:,} schemas ({counts['refused']:,} refused by name, "
+        f"{counts['empty']:,} without a value), {counts['pairs']:,} pairs "
+        f"({counts['valid']:,} valid, {counts['walks']:,} of them finished walks), "
+        f"{counts['left out']:,} valid texts left out as documented, {n_found:,} differences, {seconds:.0f} s"
+    )
+
+
+class Fuzzer:
+    """Judges schemas one by one.
+
+    Args:
+        judge: Schema to an object with `is_valid(value)`.
+        counts: Where to count.
+    """
+
+    def __init__(self, judge: Callable[[Any], Any], counts: Counter[str]) -> None:
+        self.judge = judge
+        self.counts = counts
+        info = maskwright.TokenizerInfo([*_TOKENS, "</s>"], stop_token_ids=[_STOP])
+        self.compiler = maskwright.GrammarCompiler(info, cache_enabled=False)
+        self.row = maskwright.allocate_token_bitmask(1, info.vocab_size)
+
+    def one_schema(self, rng: random.Random) -> list[str]:
+        """Draw a schema and texts, compare; the differences found, as text."""
+        draft = rng.choices(list(DRAFTS), [often for _, often in DRAFTS.values()])[0]
+        schema = SchemaMaker(rng, draft).schema()
+        self.counts["schemas"] += 1
+        try:
+            ours = self.compiled(schema, _STANDARD)
+            if ours is None:
+                self.counts["refused"] += 1
+                return []
+            self.counts["empty"] += ours is False
+            judge = self.judge(schema)
+            differences = (self.compare(schema, judge, ours, text) for text in self.texts(schema, rng))
+            return [difference for difference in differences if difference is not None]
+        except LimitExceeded:  # a rule that was expanded late
+            self.counts["refused"] += 1
+            return []
+        except (AssertionError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            return [f"{type(error).__name__}: {error} in {json.dumps(schema)}"]
+
+    # ---- texts -----------------------------------------------------------------------------------
+
+    def texts(self, schema: Any, rng: random.Random) -> Iterator[str]:
+        """Spelled values, finished walks, and those with one place changed."""
+        for _ in range(_INSTANCES):
+            yield _spelled(random_value(rng))
+        compiled = self.compiled(schema, rng.choice(_LAYOUTS))
+        if not isinstance(compiled, maskwright.CompiledGrammar):
+            return
+        for _ in range(_WALKS):
+            walked = self.walk(compiled, rng)
+            if walked is None or _is_rounded(walked):
+                continue
+            self.counts["walks"] += 1
+            value = json.loads(walked)
+            yield _spelled(value)
+            for _ in range(_CHANGES):
+                yield _spelled(mutated(rng, value))
+
+    def compiled(
+        self, schema: Any, options: dict[str, Any]
+    ) -> maskwright.CompiledGrammar | Literal[False] | None:
+        """The grammar; False if no value meets the schema, None if it is refused by name."""
+        try:
+            return self.compiler.compile_json_schema(schema, **options)
+        except SchemaError as error:
+            return False if error.message.startswith("no value can meet") else None
+        except GrammarError:
+            return None
+
+    def walk(self, compiled: maskwright.CompiledGrammar, rng: random.Random) -> bytes | None:
+        """A random text of the grammar; None when it has not ended in time.
+
+        Raises:
+            AssertionError: A mask without a token, or a token in a mask that is not accepted.
+        """
+        matcher = maskwright.GrammarMatcher(compiled)
+        text = bytearray()
+        for _ in range(_MOST_TOKENS):
+            legal = self.legal(matcher)
+            if not legal:
+                raise AssertionError(f"dead end after {bytes(text)!r}")
+            if _STOP in legal:
+                if len(legal) == 1 or rng.random() < 0.5:
+                    return bytes(text)
+                legal.remove(_STOP)
+            token = rng.choice(_preferred(legal, rng))
+            if not matcher.accept_token(token):
+                raise AssertionError(f"{_TOKENS[token]!r} is masked in but refused after {bytes(text)!r}")
+            text += _TOKENS[token]
+        return None
+
+    def legal(self, matcher: maskwright.GrammarMatcher) -> list[int]:
+        """The ids that the mask allows."""
+        matcher.fill_next_token_bitmask(self.row)
+        bits = np.unpackbits(self.row.view(np.uint8), bitorder="little")
+        return [int(token) for token in np.flatnonzero(bits)]
+
+    # ---- verdicts --------------------------------------------------------------------------------
+
+    def compare(self, schema: Any, judge: Any, ours: Any, text: str) -> str | None:
+        """The difference about one pair, or None."""
+        valid, taken = bool(judge.is_valid(json.loads(text))), _takes(ours, text)
+        self.counts["pairs"] += 1
+        self.counts["valid"] += valid
+        if valid == taken:
+            return None
+        if valid and _is_left_out(schema, json.loads(text)):
+            self.counts["left out"] += 1
+            return None
+
+        def differs(smaller: Any) -> bool:
+            # A piece that is missed (a definition, say) makes the schema malformed for either side.
+            try:
+                again = self.compiled(smaller, _STANDARD)
+                return again is not None and (
+                    bool(self.judge(smaller).is_valid(json.loads(text))),
+                    _takes(again, text),
+                ) == (valid, taken)
+            except ValueError:
+                return False
+
+        said = f"{'valid' if valid else 'invalid'}, but {'taken' if taken else 'not taken'}"
+        return f"{text} is {said}: {json.dumps(shrunk(schema, differs), ensure_ascii=False)}"
+
+
+def _takes(compiled: maskwright.CompiledGrammar | Literal[False], text: str) -> bool:
+    if compiled is False:
+        return False
+    matcher = maskwright.GrammarMatcher(compiled)
+    return matcher.accept_string(text) and matcher.is_completed()
+
+
+def _spelled(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _preferred(legal: list[int], rng: random.Random) -> list[int]:
+    """Tokens that get somewhere: those that close something, or else text that people write."""
+    closing = [token for token in legal if _TOKENS[token][-1:] in b'"}],:']
+    plain = [token for token in legal if 32 < _TOKENS[token][0] < 127 and token != ord("\\")]
+    return closing if closing and rng.random() < 0.4 else plain or legal
+
+
+def _is_rounded(text: bytes) -> bool:
+    """Whether a text has a number that the judge, which uses binary floats, would round."""
+    return re.search(rb"[eE][-+]?[0-9]{3,}|[0-9]{15}|[0-9.]{16}", text) is not None
+
+
+def _is_left_out(schema: Any, value: Any) -> bool:
+    """Whether a valid value may be missed: unique items that are containers have one spelling."""
+
+    def has_containers(part: Any) -> bool:
+        if isinstance(part, dict):
+            return any(map(has_containers, part.values()))
+        return isinstance(part, list) and any(
+            (isinstance(item, (dict, list)) and item) or has_containers(item) for item in part
+        )
+
+    return '"uniqueItems": true' in json.dumps(schema) and has_containers(value)
+
+
+def shrunk(schema: Any, keeps: Callable[[Any], bool]) -> Any:
+    """A smaller schema of which `keeps` still holds: pieces are taken out, or put in the place of what
+    they were in, until nothing more can go."""
+    going_on = True
+    while going_on:
+        going_on = False
+        for smaller in _smaller(schema):
+            if keeps(smaller):
+                schema, going_on = smaller, True
+                break
+    return schema
+
+
+def _smaller(value: Any) -> Iterator[Any]:
+    """Copies of a JSON value with one piece less, large pieces first."""
+    if not isinstance(value, (dict, list)):
+        return
+    keys: list[Any] = list(value) if isinstance(value, dict) else list(range(len(value)))
+    yield from (value[key] for key in keys if isinstance(value[key], dict))
+    for key in keys:
+        if key != "$schema":
+            less = copy.copy(value)
+            del less[key]
+            yield less
+    for key in keys:
+        for inner in _smaller(value[key]):
+            changed = copy.copy(value)
+            changed[key] = inner
+            yield changed
