@@ -2,7 +2,7 @@
 
 A *pair* is a schema and a text. The texts are random values, texts that a random walk through the masks
 has finished, and those texts with one place changed; the same verdict is asked of both sides. On the way
-each mask must leave a way on, and each token that it allows must be accepted.
+each mask must leave a way on, and say of each token (of a sample) what accepting it says.
 
 A difference is made small by taking pieces out of the schema as long as it stays, and printed. Schemas
 that are refused by name are counted, and so are valid texts that the documentation says are left out: unique
@@ -18,14 +18,16 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
 
 import maskwright
-from maskwright.errors import GrammarError, LimitExceeded, SchemaError
+from maskwright.errors import GrammarError, SchemaError
 
+from . import vocabularies
 from .engines import EngineMissing
 from .random_schemas import DRAFTS, SchemaMaker, mutated, random_value
 
@@ -33,30 +35,9 @@ __all__ = ["add_arguments", "run"]
 
 #: Tokens of more than a byte, so that walks end terminals in the middle of tokens.
 _PIECES: Final = (
-    *('": ', '": {"', '": [', '":', '", "', '{"', '"}', '"]', "}}", "]]", "[[", "[{", "}, {", "], ["),
-    *(
-        "true",
-        "false",
-        "null",
-        "al",
-        "ue",
-        "ab",
-        "abc",
-        "x_",
-        "_1",
-        '"a',
-        '"b',
-        'a"',
-        "12",
-        "10",
-        "0.",
-        ".5",
-        "1,",
-    ),
-    *(" ", "  ", "\n", "é", "\\n", '\\"', ", ", "]}", '":"', "e1", "-1"),
+    '": | ": {"| ": [|":|", "|{"|"}|"]|}}|]]|[[|[{|}, {|], [|true|false|null|al|ue|ab|abc|x_|_1'
+    '|"a|"b|a"|12|10|0.|.5|1,|  |é|\\n|\\"|, |]}|":"|e1|-1'
 )
-_TOKENS: Final = [*(bytes([byte]) for byte in range(256)), *(piece.encode() for piece in _PIECES)]
-_STOP: Final = len(_TOKENS)
 #: The standard's meaning, in any order and spelling: what instances are judged with.
 _STANDARD: Final = {
     "strict_mode": False,
@@ -76,6 +57,10 @@ _INSTANCES: Final = 6
 _WALKS: Final = 2
 _CHANGES: Final = 3
 _MOST_TOKENS: Final = 120
+#: Tokens of each mask, and as many of the others, that are compared with accepting them.
+_CHECKED: Final = 10
+#: Of more legal tokens than this some are drawn first.
+_MANY: Final = 500
 #: More differences than this are not worth printing one by one.
 _SHOWN: Final = 20
 
@@ -84,6 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the sub-command."""
     parser.add_argument("--pairs", type=int, default=10_000, help="pairs of schema and text")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--vocabulary",
+        default="pieces",
+        choices=("pieces", *vocabularies.NAMES),
+        help="what walks choose from (pieces: single bytes, and some of JSON)",
+    )
 
 
 def run(args: argparse.Namespace) -> str:
@@ -95,7 +86,8 @@ def run(args: argparse.Namespace) -> str:
     began = time.monotonic()
     counts: Counter[str] = Counter()
     found: list[str] = []
-    fuzzer = Fuzzer(jsonschema_rs.validator_for, counts)
+    tokens = None if args.vocabulary == "pieces" else vocabularies.load(args.vocabulary).tokens
+    fuzzer = Fuzzer(jsonschema_rs.validator_for, counts, tokens)
     while counts["pairs"] < args.pairs:
         # Each schema has a seed of its own, so that one difference can be looked at alone.
         seed = f"{args.seed}/{counts['schemas']}"
@@ -122,12 +114,18 @@ class Fuzzer:
     Args:
         judge: Schema to an object with `is_valid(value)`.
         counts: Where to count.
+        tokens: Bytes of each id that walks may choose; by default single bytes, and some pieces of JSON.
     """
 
-    def __init__(self, judge: Callable[[Any], Any], counts: Counter[str]) -> None:
+    def __init__(
+        self, judge: Callable[[Any], Any], counts: Counter[str], tokens: Sequence[bytes] | None = None
+    ) -> None:
         self.judge = judge
         self.counts = counts
-        info = maskwright.TokenizerInfo([*_TOKENS, "</s>"], stop_token_ids=[_STOP])
+        pieces = [piece.encode() for piece in _PIECES.split("|")]
+        self.tokens = [bytes([byte]) for byte in range(256)] + pieces if tokens is None else list(tokens)
+        self.stop = len(self.tokens)
+        info = maskwright.TokenizerInfo([*self.tokens, "</s>"], stop_token_ids=[self.stop])
         self.compiler = maskwright.GrammarCompiler(info, cache_enabled=False)
         self.row = maskwright.allocate_token_bitmask(1, info.vocab_size)
 
@@ -142,10 +140,10 @@ class Fuzzer:
                 self.counts["refused"] += 1
                 return []
             self.counts["empty"] += ours is False
-            judge = self.judge(schema)
-            differences = (self.compare(schema, judge, ours, text) for text in self.texts(schema, rng))
+            pair = partial(self.compare, schema, self.judge(schema), ours)
+            differences = [pair(text, finished=finished) for text, finished in self.texts(schema, rng)]
             return [difference for difference in differences if difference is not None]
-        except LimitExceeded:  # a rule that was expanded late
+        except GrammarError:  # in a rule that was expanded only now
             self.counts["refused"] += 1
             return []
         except (AssertionError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
@@ -153,10 +151,10 @@ class Fuzzer:
 
     # ---- texts -----------------------------------------------------------------------------------
 
-    def texts(self, schema: Any, rng: random.Random) -> Iterator[str]:
-        """Spelled values, finished walks, and those with one place changed."""
+    def texts(self, schema: Any, rng: random.Random) -> Iterator[tuple[str, bool]]:
+        """Spelled values, finished walks (True), and those with one place changed."""
         for _ in range(_INSTANCES):
-            yield _spelled(random_value(rng))
+            yield _spelled(random_value(rng)), False
         compiled = self.compiled(schema, rng.choice(_LAYOUTS))
         if not isinstance(compiled, maskwright.CompiledGrammar):
             return
@@ -166,9 +164,9 @@ class Fuzzer:
                 continue
             self.counts["walks"] += 1
             value = json.loads(walked)
-            yield _spelled(value)
+            yield _spelled(value), True
             for _ in range(_CHANGES):
-                yield _spelled(mutated(rng, value))
+                yield _spelled(mutated(rng, value)), False
 
     def compiled(
         self, schema: Any, options: dict[str, Any]
@@ -185,7 +183,7 @@ class Fuzzer:
         """A random text of the grammar; None when it has not ended in time.
 
         Raises:
-            AssertionError: A mask without a token, or a token in a mask that is not accepted.
+            AssertionError: A mask without a token, or one that says something else than accepting does.
         """
         matcher = maskwright.GrammarMatcher(compiled)
         text = bytearray()
@@ -193,15 +191,37 @@ class Fuzzer:
             legal = self.legal(matcher)
             if not legal:
                 raise AssertionError(f"dead end after {bytes(text)!r}")
-            if _STOP in legal:
+            self.check_mask(matcher, legal, rng, text)
+            if self.stop in legal:
                 if len(legal) == 1 or rng.random() < 0.5:
                     return bytes(text)
-                legal.remove(_STOP)
-            token = rng.choice(_preferred(legal, rng))
-            if not matcher.accept_token(token):
-                raise AssertionError(f"{_TOKENS[token]!r} is masked in but refused after {bytes(text)!r}")
-            text += _TOKENS[token]
+                legal.remove(self.stop)
+            token = rng.choice(self.preferred(legal, rng))
+            matcher.accept_token(token, strict=True)
+            text += self.tokens[token]
         return None
+
+    def check_mask(
+        self, matcher: maskwright.GrammarMatcher, legal: list[int], rng: random.Random, text: bytearray
+    ) -> None:
+        """Compare a mask with what accepting says, for a sample of tokens."""
+        members = set(legal)
+        for token in {*rng.choices(legal, k=_CHECKED), *rng.choices(range(self.stop), k=_CHECKED)}:
+            if (matcher.validate_tokens([token]) == 1) is not (token in members):
+                shown = self.tokens[token] if token < self.stop else "stop"
+                raise AssertionError(
+                    f"{shown!r} is {'' if token in members else 'not '}in the mask after {bytes(text)!r}"
+                )
+
+    def preferred(self, legal: list[int], rng: random.Random) -> list[int]:
+        """Tokens that get somewhere: those that close something, or else text that people write."""
+        if len(legal) > _MANY:
+            legal = rng.sample(legal, _MANY)
+        closing = [token for token in legal if self.tokens[token][-1:] in b'"}],:']
+        plain = [
+            token for token in legal if 32 < self.tokens[token][0] < 127 and b"\\" not in self.tokens[token]
+        ]
+        return closing if closing and rng.random() < 0.4 else plain or legal
 
     def legal(self, matcher: maskwright.GrammarMatcher) -> list[int]:
         """The ids that the mask allows."""
@@ -211,11 +231,21 @@ class Fuzzer:
 
     # ---- verdicts --------------------------------------------------------------------------------
 
-    def compare(self, schema: Any, judge: Any, ours: Any, text: str) -> str | None:
-        """The difference about one pair, or None."""
+    def compare(self, schema: Any, judge: Any, ours: Any, text: str, *, finished: bool = False) -> str | None:
+        """The difference about one pair, or None.
+
+        Args:
+            schema: The schema.
+            judge: Its validator.
+            ours: What `compiled` says of it.
+            text: The text.
+            finished: Whether the text is a finished walk, perhaps under narrower options.
+        """
         valid, taken = bool(judge.is_valid(json.loads(text))), _takes(ours, text)
         self.counts["pairs"] += 1
         self.counts["valid"] += valid
+        if finished and not valid:
+            return f"a walk has finished {text}, which is invalid: {json.dumps(schema, ensure_ascii=False)}"
         if valid == taken:
             return None
         if valid and _is_left_out(schema, json.loads(text)):
@@ -246,13 +276,6 @@ def _takes(compiled: maskwright.CompiledGrammar | Literal[False], text: str) -> 
 
 def _spelled(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _preferred(legal: list[int], rng: random.Random) -> list[int]:
-    """Tokens that get somewhere: those that close something, or else text that people write."""
-    closing = [token for token in legal if _TOKENS[token][-1:] in b'"}],:']
-    plain = [token for token in legal if 32 < _TOKENS[token][0] < 127 and token != ord("\\")]
-    return closing if closing and rng.random() < 0.4 else plain or legal
 
 
 def _is_rounded(text: bytes) -> bool:
