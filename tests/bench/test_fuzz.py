@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from maskwright.cli.bench import main
@@ -70,7 +71,7 @@ def test_a_wrong_verdict_is_found_and_made_small() -> None:
 
 def test_a_dead_end_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     fuzzer = Fuzzer(jsonschema_rs.validator_for, Counter())
-    monkeypatch.setattr(fuzzer, "legal", lambda matcher: [])
+    monkeypatch.setattr(fuzzer, "legal", lambda matcher: np.array([], np.intp))
     found = [text for seed in range(5) for text in fuzzer.one_schema(random.Random(seed))]
     assert any("dead end after b''" in text for text in found)
 

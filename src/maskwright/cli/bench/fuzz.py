@@ -20,9 +20,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 import maskwright
 from maskwright.errors import GrammarError, SchemaError
@@ -32,6 +33,8 @@ from .engines import EngineMissing
 from .random_schemas import DRAFTS, SchemaMaker, mutated, random_value
 
 __all__ = ["add_arguments", "run"]
+
+Ids: TypeAlias = NDArray[np.intp]
 
 #: Tokens of more than a byte, so that walks end terminals in the middle of tokens.
 _PIECES: Final = (
@@ -189,45 +192,43 @@ class Fuzzer:
         text = bytearray()
         for _ in range(_MOST_TOKENS):
             legal = self.legal(matcher)
-            if not legal:
+            if not len(legal):
                 raise AssertionError(f"dead end after {bytes(text)!r}")
             self.check_mask(matcher, legal, rng, text)
-            if self.stop in legal:
+            if legal[-1] == self.stop:
                 if len(legal) == 1 or rng.random() < 0.5:
                     return bytes(text)
-                legal.remove(self.stop)
+                legal = legal[:-1]
             token = rng.choice(self.preferred(legal, rng))
             matcher.accept_token(token, strict=True)
             text += self.tokens[token]
         return None
 
     def check_mask(
-        self, matcher: maskwright.GrammarMatcher, legal: list[int], rng: random.Random, text: bytearray
+        self, matcher: maskwright.GrammarMatcher, legal: Ids, rng: random.Random, text: bytearray
     ) -> None:
         """Compare a mask with what accepting says, for a sample of tokens."""
-        members = set(legal)
-        for token in {*rng.choices(legal, k=_CHECKED), *rng.choices(range(self.stop), k=_CHECKED)}:
-            if (matcher.validate_tokens([token]) == 1) is not (token in members):
+        for token in {*_drawn(legal, rng, _CHECKED), *rng.choices(range(self.stop), k=_CHECKED)}:
+            is_legal = bool((legal == token).any())
+            if (matcher.validate_tokens([token]) == 1) is not is_legal:
                 shown = self.tokens[token] if token < self.stop else "stop"
                 raise AssertionError(
-                    f"{shown!r} is {'' if token in members else 'not '}in the mask after {bytes(text)!r}"
+                    f"{shown!r} is {'' if is_legal else 'not '}in the mask after {bytes(text)!r}"
                 )
 
-    def preferred(self, legal: list[int], rng: random.Random) -> list[int]:
+    def preferred(self, legal: Ids, rng: random.Random) -> list[int]:
         """Tokens that get somewhere: those that close something, or else text that people write."""
-        if len(legal) > _MANY:
-            legal = rng.sample(legal, _MANY)
-        closing = [token for token in legal if self.tokens[token][-1:] in b'"}],:']
+        some = legal.tolist() if len(legal) <= _MANY else _drawn(legal, rng, _MANY)
+        closing = [token for token in some if self.tokens[token][-1:] in b'"}],:']
         plain = [
-            token for token in legal if 32 < self.tokens[token][0] < 127 and b"\\" not in self.tokens[token]
+            token for token in some if 32 < self.tokens[token][0] < 127 and b"\\" not in self.tokens[token]
         ]
-        return closing if closing and rng.random() < 0.4 else plain or legal
+        return closing if closing and rng.random() < 0.4 else plain or some
 
-    def legal(self, matcher: maskwright.GrammarMatcher) -> list[int]:
-        """The ids that the mask allows."""
+    def legal(self, matcher: maskwright.GrammarMatcher) -> Ids:
+        """The ids that the mask allows, ascending."""
         matcher.fill_next_token_bitmask(self.row)
-        bits = np.unpackbits(self.row.view(np.uint8), bitorder="little")
-        return [int(token) for token in np.flatnonzero(bits)]
+        return np.flatnonzero(np.unpackbits(self.row.view(np.uint8), bitorder="little"))
 
     # ---- verdicts --------------------------------------------------------------------------------
 
@@ -272,6 +273,11 @@ def _takes(compiled: maskwright.CompiledGrammar | Literal[False], text: str) -> 
         return False
     matcher = maskwright.GrammarMatcher(compiled)
     return matcher.accept_string(text) and matcher.is_completed()
+
+
+def _drawn(ids: Ids, rng: random.Random, count: int) -> list[int]:
+    """So many ids out of some, perhaps one several times."""
+    return [int(ids[rng.randrange(len(ids))]) for _ in range(count)]
 
 
 def _spelled(value: Any) -> str:
