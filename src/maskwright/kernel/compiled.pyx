@@ -15,6 +15,7 @@ from cpython.buffer cimport (
 )
 
 from ..errors import BitmaskError, GrammarError, LimitExceeded
+from .network cimport EDGE_CALL, EDGE_EPSILON
 from .nodes cimport CODE_EXPAND, CODE_FULL
 
 # Lexeme nodes that one grammar may make. The table is shared, so a pattern whose states explode must not be
@@ -26,6 +27,19 @@ MAX_PRUNED_RULES = 20_000
 
 class Renew(Exception):
     """The automaton is full; the matcher must move to a new generation. Never reaches a caller."""
+
+
+cdef list _first_calls(list fragment):
+    """The rules that a fragment may call before anything else happens, tests of the register included."""
+    starts = {0}
+    growing = True
+    while growing:
+        found = {
+            edge[3] for edge in fragment if edge[0] in starts and edge[1] == EDGE_EPSILON and not edge[4]
+        }
+        growing = not found <= starts
+        starts |= found
+    return [edge[2] for edge in fragment if edge[0] in starts and edge[1] == EDGE_CALL]
 
 
 cdef class CompiledCore:
@@ -98,17 +112,26 @@ cdef class CompiledCore:
             )
 
     def expand(self, int32_t rule_id) -> None:
-        """Give a rule its nodes. Runs front-end code; holds no lock while it does."""
-        if self.network.is_expanded(rule_id):
-            return
-        n_nodes, fragment = self.lower(self.network.rules[rule_id])
-        with nogil:
-            self.enter()
-        try:
-            if not self.network.is_expanded(rule_id):
-                self.network.install(rule_id, n_nodes, fragment)
-        finally:
-            self.leave()
+        """Give a rule its nodes, and the rules that it begins with. Runs front-end code; holds no lock while
+        it does.
+
+        Whatever predicts a rule predicts those too, and a slow step that misses a rule is made again from its
+        start: with a rule per optional property, one by one would take the square of their number.
+        """
+        todo = [rule_id]
+        while todo:
+            rule_id = todo.pop()
+            if self.network.is_expanded(rule_id):
+                continue
+            n_nodes, fragment = self.lower(self.network.rules[rule_id])
+            with nogil:
+                self.enter()
+            try:
+                if not self.network.is_expanded(rule_id):
+                    self.network.install(rule_id, n_nodes, fragment)
+            finally:
+                self.leave()
+            todo.extend([self.network.rule_id(rule) for rule in _first_calls(fragment)])
 
     def renew(self, Automaton old) -> None:
         """Start a new generation, unless another matcher already did."""
