@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import maskwright
+from maskwright import compiler
 from maskwright.errors import GrammarError, MatcherError
 from maskwright.rules import Alt, Repeat, Rule, Tokens
 from tests.kernel.pairs import Case, cases, filled_row, kernel_matcher, legal, new_row, step, tokenizer_info
@@ -194,3 +195,24 @@ def test_one_compiled_rule_object_serves_several_vocabularies(data, rule):
         if reference.legal_token_ids():
             kernel = kernel_matcher(rule, case.vocabulary)
             assert legal(kernel, case.vocabulary.vocab_size) == reference.legal_token_ids()
+
+
+def test_other_stop_tokens_share_the_automaton_unless_they_spell_something():
+    pieces = [bytes([byte]) for byte in range(256)]
+    info = maskwright.TokenizerInfo([*pieces, "b", "ab", "<end>", "</s>"], special_token_ids=[258])
+    compiled = maskwright.GrammarCompiler(info).compile_regex("(ab)*")
+
+    def core_with(*stops: int) -> object:
+        return maskwright.GrammarMatcher(compiled, override_stop_tokens=stops).core
+
+    usual = maskwright.GrammarMatcher(compiled).core
+    assert core_with(258) is usual  # a control token
+    assert core_with(257, 258) is usual  # its text can be spelled otherwise
+    assert core_with(ord("b")) is usual  # so can this byte
+    alone = core_with(ord("b"), 256)
+    assert alone is not usual
+    assert core_with(256, ord("b")) is alone
+    for byte in range(8):
+        core_with(byte)
+    assert core_with(256, ord("b")) is not alone  # only the last few sets are kept
+    assert len(compiled._other_cores) == compiler.OTHER_CORES
