@@ -6,7 +6,9 @@ position may end; it follows the definition of each operation directly. Memoised
 
 from __future__ import annotations
 
+import re
 import sys
+from fractions import Fraction
 
 from maskwright.lexeme import Lexeme, Op
 
@@ -50,6 +52,9 @@ class _Matcher:
                 return self._repeated(args[0], args[1], args[2], start)
             case Op.AUTOMATON:
                 return self._walk(args[0], args[1], start)
+            case Op.MULTIPLES:
+                ends = range(start + 1, len(text) + 1)
+                return {end for end in ends if is_multiple(args, text[start:end].decode("latin-1"))}
         raise AssertionError(lexeme.op)
 
     def _repeated(self, body: Lexeme, low: int, high: int, start: int) -> set[int]:
@@ -77,6 +82,22 @@ class _Matcher:
             if accepting[state]:
                 found.add(place + 1)
         return found
+
+
+def is_multiple(args, text: str) -> bool:
+    """Whether a text is one of `lexeme.multiples`, by exact arithmetic."""
+    wanted, unwanted, excluded, decimals, low, high, point = args
+    if not re.fullmatch(r"(0|[1-9][0-9]*)(\.[0-9]+)?" if point else r"0|[1-9][0-9]*", text, re.ASCII):
+        return False
+    value = Fraction(text) * 10**decimals
+    return (
+        value.denominator == 1
+        and value % wanted == 0
+        and all(value % number for number in unwanted)
+        and value not in excluded
+        and low <= value
+        and (high < 0 or value <= high)
+    )
 
 
 def accepts(lexeme: Lexeme, text: bytes) -> bool:

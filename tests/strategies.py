@@ -14,6 +14,7 @@ from maskwright import lexeme as lx
 from maskwright.lexeme import Lexeme
 from maskwright.reference import ReferenceMatcher
 from maskwright.rules import NOTHING, Act, Action, Alt, Call, Expr, Lex, Never, Repeat, Rule, Seq, Tokens
+from maskwright.syntax.walk import named_tokens
 
 #: The bytes that grammars are made of. The last two are a lead byte and a continuation byte of UTF-8.
 ALPHABET = b"ab" + "é".encode()
@@ -159,7 +160,8 @@ def grammars(draw: st.DrawFn, token_ids: tuple[int, ...] = (), acts: bool = True
     for rule in rules:
         limits = draw(st.tuples(st.integers(-1, 3), st.integers(-1, 3)))
         body = draw(expressions(RuleKit(rules, limits, token_ids, acts)))
-        rule.define((lambda made=body: made) if draw(st.booleans()) else body)
+        lazy = draw(st.booleans()) and not named_tokens(Rule("", body))
+        rule.define((lambda made=body: made) if lazy else body)
     return rules[0]
 
 

@@ -14,7 +14,7 @@ import marshal
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -38,6 +38,8 @@ AUTOMATON_LIMIT_BYTES: Final = 256 << 20
 #: Memory of lexemes and summaries, and lexeme nodes, before an engine is replaced.
 ENGINE_LIMIT_BYTES: Final = 1 << 30
 ENGINE_LIMIT_NODES: Final = 4_000_000
+#: Sets of stop tokens, beside the vocabulary's, for which one grammar keeps an automaton.
+OTHER_CORES: Final = 8
 
 
 #: Vocabularies with fewer tokens are not warmed up: walking them takes no time.
@@ -92,10 +94,18 @@ class Source(NamedTuple):
 
 
 class _Engine:
-    """What all grammars of one vocabulary share."""
+    """What all grammars of one vocabulary share.
 
-    def __init__(self, info: TokenizerInfo, trie: TokenTrie | None = None) -> None:
-        self.trie = trie or TokenTrie(info._token_table(), info.vocab_size)
+    Args:
+        info: The vocabulary.
+        left_out: Text tokens that are not to be used.
+        trie: The trie of the others, if there is one already.
+    """
+
+    def __init__(
+        self, info: TokenizerInfo, left_out: frozenset[int] = frozenset(), trie: TokenTrie | None = None
+    ) -> None:
+        self.trie = trie or TokenTrie(info._token_table(left_out), info.vocab_size)
         self.table = LexemeTable(self.trie.alphabet)
         self.masks = MaskBuilder(self.trie, self.table)
 
@@ -137,19 +147,20 @@ class _Engine:
                         break
 
 
-_engines: weakref.WeakValueDictionary[str, _Engine] = weakref.WeakValueDictionary()
+_engines: weakref.WeakValueDictionary[tuple[str, frozenset[int]], _Engine] = weakref.WeakValueDictionary()
 _engines_lock = threading.Lock()
 
 
-def _engine_for(info: TokenizerInfo) -> _Engine:
-    """The current engine of a vocabulary; equal vocabularies share one."""
+def _engine_for(info: TokenizerInfo, left_out: frozenset[int] = frozenset()) -> _Engine:
+    """The current engine of a vocabulary without some of its tokens; equal vocabularies share one."""
+    key = (info.fingerprint, left_out)
     with _engines_lock:
-        engine = _engines.get(info.fingerprint)
+        engine = _engines.get(key)
         if engine is None:
-            engine = _Engine(info)
+            engine = _Engine(info, left_out)
         elif engine.is_worn:
-            engine = _Engine(info, engine.trie)
-        _engines[info.fingerprint] = engine
+            engine = _Engine(info, left_out, engine.trie)
+        _engines[key] = engine
         return engine
 
 
@@ -166,21 +177,70 @@ class CompiledGrammar:
         self.grammar: Final = grammar
         self.tokenizer_info: Final = info
         self._engine: Final = engine
-        self._core: Final = CompiledCore(
+        self._limit_bytes: Final = limit_bytes
+        self._named_token_ids: Final = grammar.named_token_ids()
+        self._core: Final = self._make_core(engine, self._refused(info.stop_token_ids))
+        self._other_cores: OrderedDict[tuple[frozenset[int], frozenset[int]], CompiledCore] = OrderedDict()
+        self._lock = threading.Lock()
+        self._source = source
+
+    def _make_core(self, engine: _Engine, refused: frozenset[int]) -> CompiledCore:
+        return CompiledCore(
             engine.trie,
             engine.table,
             engine.masks,
-            grammar.root,
-            grammar.guards_checked,
+            self.grammar.root,
+            self.grammar.guards_checked,
+            refused,
             lower,
-            limit_bytes,
+            self._limit_bytes,
         )
-        self._source = source
+
+    def _refused(self, stop_token_ids: Iterable[int]) -> frozenset[int]:
+        """What the grammar names and no output can hold."""
+        stops, size = set(stop_token_ids), self.tokenizer_info.vocab_size
+        return frozenset(token for token in self._named_token_ids if token in stops or token >= size)
+
+    def _core_for(self, stop_token_ids: Sequence[int]) -> CompiledCore:
+        """The automaton for matchers with stop tokens of their own.
+
+        It is the usual one unless they take something away that completes outputs: text that only they can
+        spell, or a token that the grammar names. Each such set has an automaton of its own, and where
+        text is missing summaries of its own, so only the last few are kept.
+        """
+        refused = self._refused(stop_token_ids)
+        left_out = self._missed_texts(stop_token_ids)
+        if not left_out and refused == self._refused(self.tokenizer_info.stop_token_ids):
+            return self._core
+        key = (left_out, refused)
+        with self._lock:
+            core = self._other_cores.get(key)
+            if core is None:
+                engine = _engine_for(self.tokenizer_info, left_out) if left_out else self._engine
+                core = self._other_cores[key] = self._make_core(engine, refused)
+                while len(self._other_cores) > OTHER_CORES:
+                    self._other_cores.popitem(last=False)
+            self._other_cores.move_to_end(key)
+            return core
+
+    def _missed_texts(self, stop_token_ids: Iterable[int]) -> frozenset[int]:
+        """The stop tokens that are text, if the other tokens cannot spell all that they can."""
+        trie = self._engine.trie
+        texts = {token: trie.token_bytes(token) for token in stop_token_ids}
+        apart = frozenset(token for token, text in texts.items() if text is not None)
+        if not trie.byte_complete:
+            return apart
+        for text in texts.values():
+            if text is not None and len(text) == 1:
+                twins = self.tokenizer_info.find_tokens(text)
+                if all(twin in apart or trie.token_bytes(twin) is None for twin in twins):
+                    return apart
+        return frozenset()
 
     @property
     def memory_size_bytes(self) -> int:
         """Bytes held for this grammar alone so far. It grows with what is visited, up to a limit."""
-        return int(self._core.memory_size_bytes)
+        return sum(int(core.memory_size_bytes) for core in [self._core, *self._other_cores.values()])
 
     @functools.cached_property
     def min_tokens(self) -> int | None:

@@ -245,6 +245,16 @@ class Grammar:
             guards_checked=all(grammar.guards_checked for grammar in grammars),
         )
 
+    def named_token_ids(self) -> frozenset[int]:
+        """The ids that the grammar names, whatever the text of those tokens.
+
+        >>> sorted(Grammar.from_ebnf('root ::= "a" | Token(3, 5)').named_token_ids())
+        [3, 5]
+        """
+        from .syntax.walk import named_tokens
+
+        return named_tokens(self.root)
+
     def __add__(self, other: object) -> Grammar:
         return Grammar.concat(self, other) if isinstance(other, Grammar) else NotImplemented
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
+from math import lcm
 from typing import Any, Final
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "intersection",
     "literal",
     "literals",
+    "multiples",
     "optional",
     "plus",
     "repeat",
@@ -56,6 +58,7 @@ class Op(IntEnum):
     COMPLEMENT = 8  #: all *byte strings* that are not in the operand; (Lexeme,)
     REPEAT = 9  #: counted repetition; (Lexeme, min, max), max -1 for unbounded
     AUTOMATON = 10  #: explicit DFA; (rows, accepting): see `automaton`
+    MULTIPLES = 11  #: texts of numbers; see `multiples`
 
 
 class Lexeme:
@@ -221,3 +224,48 @@ def automaton(rows: Sequence[Sequence[tuple[int, int, int]]], accepting: Iterabl
         raise ValueError("an accepting state is out of bounds")
     table = tuple(tuple(tuple(entry) for entry in row) for row in rows)
     return Lexeme(Op.AUTOMATON, (table, tuple(state in ends for state in range(n_states))))
+
+
+#: No number of `multiples` may be larger, so that 64 bits hold ten times what is read.
+LARGEST_MULTIPLE: Final = 10**17
+
+
+def multiples(
+    wanted: int,
+    *,
+    unwanted: Iterable[int] = (),
+    excluded: Iterable[int] = (),
+    decimals: int = 0,
+    low: int = 0,
+    high: int | None = None,
+    point: bool = True,
+) -> Lexeme:
+    """Decimal texts, without sign and exponent, of ``n / 10**decimals`` for many whole numbers n.
+
+    Integers are written as JSON writes them; with ``point`` decimals may follow, closing zeros included.
+    States are made as they are visited, so a multiple of a billion costs what one of ten costs.
+
+    Args:
+        wanted: n is a multiple of it.
+        unwanted: n is a multiple of none of these.
+        excluded: n is none of these.
+        decimals: How many decimals count.
+        low, high: Least and greatest n; None for no end.
+        point: Whether a point may be written; without, ``decimals`` is 0.
+
+    Raises:
+        ValueError: A number is negative, a multiple is 0, or one is beyond `LARGEST_MULTIPLE`.
+
+    >>> multiples(3).op.name
+    'MULTIPLES'
+    """
+    others = tuple(sorted(set(unwanted)))
+    apart = tuple(sorted(set(excluded)))
+    base = max([low, *(value + 1 for value in apart)])
+    if min(wanted, *others, *(value + 1 for value in apart), low + 1) < 1 or (decimals and not point):
+        raise ValueError("multiples are positive, bounds and excluded values at least 0")
+    if max(lcm(wanted, *others), base, high or 0, 10**decimals) > LARGEST_MULTIPLE:
+        raise ValueError(f"numbers are at most {LARGEST_MULTIPLE}")
+    if high is not None and high < low:
+        return EMPTY
+    return Lexeme(Op.MULTIPLES, (wanted, others, apart, decimals, low, -1 if high is None else high, point))

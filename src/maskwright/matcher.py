@@ -35,7 +35,8 @@ class GrammarMatcher(MatcherCore):
 
     Args:
         compiled_grammar: What the output must match.
-        override_stop_tokens: Stop tokens to use instead of the vocabulary's: one id or several.
+        override_stop_tokens: Stop tokens to use instead of the vocabulary's: one id or several. They are
+            no text; where other tokens cannot spell what they do, outputs that need it are not legal.
         terminate_without_stop_token: Count the output as terminated as soon as it is complete.
         max_rollback_tokens: Accepted for compatibility; rollback is never limited.
         max_tokens: Budget of the whole output, stop token included. Tokens after which it could not be
@@ -69,22 +70,21 @@ class GrammarMatcher(MatcherCore):
     ) -> None:
         if not isinstance(compiled_grammar, CompiledGrammar):
             raise TypeError(f"a matcher needs a CompiledGrammar, not {type(compiled_grammar).__name__}")
+        core = compiled_grammar._core
         if override_stop_tokens is None:
-            stop_token_ids: Iterable[int] = compiled_grammar.tokenizer_info.stop_token_ids
+            stop_token_ids: Sequence[int] = compiled_grammar.tokenizer_info.stop_token_ids
         elif isinstance(override_stop_tokens, int):
             stop_token_ids = [override_stop_tokens]
         else:
             stop_token_ids = list(override_stop_tokens)
             if not stop_token_ids:
                 raise MatcherError("override_stop_tokens is empty", hint="pass None to keep the vocabulary's")
+        if override_stop_tokens is not None:
+            core = compiled_grammar._core_for(stop_token_ids)
         if max_tokens is not None and max_tokens < 0:
             raise ValueError(f"max_tokens must not be negative, but is {max_tokens}")
-        super().__init__(
-            compiled_grammar._core,
-            stop_token_ids,
-            terminate_without_stop_token,
-            -1 if max_tokens is None else max_tokens,
-        )
+        budget = -1 if max_tokens is None else max_tokens
+        super().__init__(core, stop_token_ids, terminate_without_stop_token, budget)
         self._compiled_grammar = compiled_grammar
 
     @property

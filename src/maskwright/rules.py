@@ -119,7 +119,10 @@ class Repeat(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens(Expr):
-    """One token out of a set of ids, whatever its text (special tokens are reached only so)."""
+    """One token out of a set of ids, whatever its text (special tokens are reached only so).
+
+    Not for lazy rules: which tokens a grammar names is asked before anything is expanded.
+    """
 
     ids: tuple[int, ...]
 

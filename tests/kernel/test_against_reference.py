@@ -4,9 +4,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import maskwright
+from maskwright import compiler
 from maskwright.errors import GrammarError, MatcherError
+from maskwright.rules import Alt, Repeat, Rule, Tokens
 from tests.kernel.pairs import Case, cases, filled_row, kernel_matcher, legal, new_row, step, tokenizer_info
-from tests.strategies import NAMED_IDS, SPECIAL_IDS, STOP_ID, any_grammars, texts, vocabularies
+from tests.strategies import (
+    NAMED_IDS,
+    SPECIAL_IDS,
+    STOP_ID,
+    SmallVocabulary,
+    _seq,
+    any_grammars,
+    texts,
+    vocabularies,
+)
 
 SLOW = (HealthCheck.too_slow, HealthCheck.filter_too_much)
 
@@ -115,6 +127,33 @@ def test_other_stop_tokens(case, data):
             break
 
 
+@pytest.mark.parametrize(
+    ("rule", "pieces", "stops", "expected"),
+    [
+        # b is spelled by no other token, so nothing can follow the a.
+        (Rule("pairs", Repeat(_seq(b"ab"), 0, None)), [b"ab", b"a", b"b"], [5], [3, 5]),
+        # The twin of b can still spell it.
+        (Rule("pairs", Repeat(_seq(b"ab"), 0, None)), [b"ab", b"a", b"b", b"b"], [5], [3, 4, 5]),
+        # What a grammar names cannot end the output too, nor be an id that is not there.
+        (Rule("named", Alt((_seq(b"a", Tokens((0,))), _seq(b"b")))), [b"a", b"b"], [0], [4]),
+        (Rule("named", Alt((_seq(b"a", Tokens((99_999_999,))), _seq(b"b")))), [b"a", b"b"], [2], [4]),
+    ],
+)
+def test_stop_tokens_that_take_something_away(rule, pieces, stops, expected):
+    vocabulary = SmallVocabulary([b"", b"ab", b"a", *pieces], 3 + len(pieces), [STOP_ID], [*SPECIAL_IDS])
+    case = Case(rule, vocabulary, [])
+    assert case.reference(override_stop_tokens=stops).legal_token_ids() == expected
+    assert legal(case.kernel(override_stop_tokens=stops), vocabulary.vocab_size) == expected
+
+
+def test_forced_tokens_hold_no_stop_token():
+    info = maskwright.TokenizerInfo(["ab", "ab", "a", "b", "</s>"])
+    compiled = maskwright.GrammarCompiler(info).compile_regex("abab")
+    assert maskwright.GrammarMatcher(compiled).find_jump_forward_tokens() == [0, 0]
+    overridden = maskwright.GrammarMatcher(compiled, override_stop_tokens=0)
+    assert overridden.find_jump_forward_tokens() == [1, 1]
+
+
 @settings(max_examples=30, suppress_health_check=SLOW)
 @given(case=cases(max_picks=4))
 def test_after_a_stop_token_nothing_follows(case):
@@ -156,3 +195,24 @@ def test_one_compiled_rule_object_serves_several_vocabularies(data, rule):
         if reference.legal_token_ids():
             kernel = kernel_matcher(rule, case.vocabulary)
             assert legal(kernel, case.vocabulary.vocab_size) == reference.legal_token_ids()
+
+
+def test_other_stop_tokens_share_the_automaton_unless_they_spell_something():
+    pieces = [bytes([byte]) for byte in range(256)]
+    info = maskwright.TokenizerInfo([*pieces, "b", "ab", "<end>", "</s>"], special_token_ids=[258])
+    compiled = maskwright.GrammarCompiler(info).compile_regex("(ab)*")
+
+    def core_with(*stops: int) -> object:
+        return maskwright.GrammarMatcher(compiled, override_stop_tokens=stops).core
+
+    usual = maskwright.GrammarMatcher(compiled).core
+    assert core_with(258) is usual  # a control token
+    assert core_with(257, 258) is usual  # its text can be spelled otherwise
+    assert core_with(ord("b")) is usual  # so can this byte
+    alone = core_with(ord("b"), 256)
+    assert alone is not usual
+    assert core_with(256, ord("b")) is alone
+    for byte in range(8):
+        core_with(byte)
+    assert core_with(256, ord("b")) is not alone  # only the last few sets are kept
+    assert len(compiled._other_cores) == compiler.OTHER_CORES

@@ -102,3 +102,12 @@ def test_too_many_ways_are_refused_not_hung() -> None:
     fails = [{"not": {"patternProperties": {f"^.*{letter}": INTEGER}}} for letter in "abcdefghijkl"]
     with pytest.raises(LimitExceeded, match="too many ways"):
         Language({"type": "object", "allOf": fails, "properties": {"a": {}, "b": {}}}, strict_mode=False)
+
+
+def test_a_repeated_open_name_leaves_room_for_what_is_required() -> None:
+    """There is one open name here, and it may be written any number of times."""
+    schema = {"required": ["a", "b"], "minProperties": 2, "patternProperties": {"^$": {}}, "type": "object"}
+    schema |= {"additionalProperties": False, "properties": {"a": {}, "b": {}}}
+    language = Language(schema, any_order=True)
+    assert "," in language.next_bytes('{"a":1,"":2,"":3')
+    assert language.holds('{"a":1,"":2,"":3,"":4,"b":5}')

@@ -93,6 +93,16 @@ def test_what_is_no_json_value(value: object) -> None:
         Language({"enum": [value]})
 
 
+@pytest.mark.parametrize("options", [{}, {"any_spelling": True, "integer_spelling": "json"}])
+def test_listed_integers_of_draft_4(options: dict[str, Any]) -> None:
+    """1.0 is no integer there, so a listed one is written with digits alone."""
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "enum": [-1, 2.0, 0.5], "type": "integer"}
+    language = Language(schema, **options)
+    assert language.holds("-1")
+    assert language.holds("2")
+    assert not any(language.holds(text) for text in ("-1.0", "2.0", "2e0", "0.5"))
+
+
 def test_whole_numbers_without_their_point() -> None:
     """The schema's spelling, and the plain one."""
     language = Language({"enum": [2.0, Number("1e2"), 0.5]})

@@ -24,6 +24,7 @@ class CompiledCore:
         masks: MaskBuilder,
         root: Rule,
         guards_checked: bool,
+        refused_token_ids: frozenset[int],
         lower: Callable[[Rule], tuple[int, list[Any]]],
         max_bytes: int,
     ) -> None: ...

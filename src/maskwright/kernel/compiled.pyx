@@ -15,6 +15,7 @@ from cpython.buffer cimport (
 )
 
 from ..errors import BitmaskError, GrammarError, LimitExceeded
+from .network cimport EDGE_CALL, EDGE_EPSILON
 from .nodes cimport CODE_EXPAND, CODE_FULL
 
 # Lexeme nodes that one grammar may make. The table is shared, so a pattern whose states explode must not be
@@ -28,6 +29,19 @@ class Renew(Exception):
     """The automaton is full; the matcher must move to a new generation. Never reaches a caller."""
 
 
+cdef list _first_calls(list fragment):
+    """The rules that a fragment may call before anything else happens, tests of the register included."""
+    starts = {0}
+    growing = True
+    while growing:
+        found = {
+            edge[3] for edge in fragment if edge[0] in starts and edge[1] == EDGE_EPSILON and not edge[4]
+        }
+        growing = not found <= starts
+        starts |= found
+    return [edge[2] for edge in fragment if edge[0] in starts and edge[1] == EDGE_CALL]
+
+
 cdef class CompiledCore:
     """A root rule, a vocabulary, and the automaton between them.
 
@@ -37,6 +51,8 @@ cdef class CompiledCore:
         masks: Mask builder for the same vocabulary and table.
         root: Rule of the whole output.
         guards_checked: As for `maskwright.Grammar`.
+        refused_token_ids: Ids that the rules name and that no output can hold: those beyond the
+            vocabulary, and those that end the output.
         lower: Function that turns a rule into a fragment of the network.
         max_bytes: Memory of one generation of the automaton.
     """
@@ -48,13 +64,14 @@ cdef class CompiledCore:
         MaskBuilder masks,
         root,
         bint guards_checked,
+        frozenset refused_token_ids,
         lower,
         size_t max_bytes,
     ):
         self.vocabulary = vocabulary
         self.table = table
         self.masks = masks
-        self.network = Network(table, root, guards_checked)
+        self.network = Network(table, root, guards_checked, refused_token_ids)
         self.automaton = Automaton(self.network, max_bytes)
         self.shortest = Shortest(table, self.network)
         self.lower = lower
@@ -62,7 +79,7 @@ cdef class CompiledCore:
         self.nodes_left = MAX_GRAMMAR_NODES
         self.check_live = not vocabulary.byte_complete
         self.expand(self.network.root)
-        if not vocabulary.spells_utf8:
+        if not vocabulary.spells_utf8 or refused_token_ids:
             self._prune()
 
     cdef void enter(self) noexcept nogil:
@@ -82,7 +99,7 @@ cdef class CompiledCore:
         while rule_id < len(self.network.rules):
             if rule_id > MAX_PRUNED_RULES:
                 raise LimitExceeded(
-                    "the grammar is too large for a vocabulary that lacks bytes",
+                    "the grammar is too large for a vocabulary that lacks bytes or named tokens",
                     resource="rules",
                     limit=MAX_PRUNED_RULES,
                     hint="use the model's full vocabulary: it has a token for every byte",
@@ -92,21 +109,30 @@ cdef class CompiledCore:
         if not self.network.prune():
             raise GrammarError(
                 "no output can be completed with the tokens of this vocabulary",
-                hint="the grammar needs bytes that no token holds",
+                hint="the grammar needs bytes that no token holds, or tokens that cannot be in an output",
             )
 
     def expand(self, int32_t rule_id) -> None:
-        """Give a rule its nodes. Runs front-end code; holds no lock while it does."""
-        if self.network.is_expanded(rule_id):
-            return
-        n_nodes, fragment = self.lower(self.network.rules[rule_id])
-        with nogil:
-            self.enter()
-        try:
-            if not self.network.is_expanded(rule_id):
-                self.network.install(rule_id, n_nodes, fragment)
-        finally:
-            self.leave()
+        """Give a rule its nodes, and the rules that it begins with. Runs front-end code; holds no lock while
+        it does.
+
+        Whatever predicts a rule predicts those too, and a slow step that misses a rule is made again from its
+        start: with a rule per optional property, one by one would take the square of their number.
+        """
+        todo = [rule_id]
+        while todo:
+            rule_id = todo.pop()
+            if self.network.is_expanded(rule_id):
+                continue
+            n_nodes, fragment = self.lower(self.network.rules[rule_id])
+            with nogil:
+                self.enter()
+            try:
+                if not self.network.is_expanded(rule_id):
+                    self.network.install(rule_id, n_nodes, fragment)
+            finally:
+                self.leave()
+            todo.extend([self.network.rule_id(rule) for rule in _first_calls(fragment)])
 
     def renew(self, Automaton old) -> bool:
         """Start a new generation, unless another matcher already did.

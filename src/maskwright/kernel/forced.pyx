@@ -125,7 +125,7 @@ def jump_forward_tokens(MatcherCore matcher) -> list:
     """
     cdef bytes forced = jump_forward_bytes(matcher)
     cdef Trie* trie = &matcher.core.vocabulary.trie
-    cdef int32_t node, child, best
+    cdef int32_t node, child, best, i
     cdef Py_ssize_t start = 0, end, best_end
     tokens = []
     while start < len(forced):
@@ -139,9 +139,11 @@ def jump_forward_tokens(MatcherCore matcher) -> list:
                 break
             node = child
             end += 1
-            if trie.nodes[node].own > trie.nodes[node].low:
-                best = trie.ids[trie.nodes[node].low]
-                best_end = end
+            for i in range(trie.nodes[node].low, trie.nodes[node].own):
+                if not matcher.is_stop[trie.ids[i]]:
+                    best = trie.ids[i]
+                    best_end = end
+                    break
         if best < 0 or (end == len(forced) and trie.nodes[node].count > 0):
             break
         tokens.append(best)

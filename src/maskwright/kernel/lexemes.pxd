@@ -28,4 +28,5 @@ cdef class LexemeTable(NodePool):
     cdef int32_t meet(self, int32_t left, int32_t right) noexcept nogil
     cdef int32_t intern_map(self, uint8_t* classes) noexcept nogil
     cdef int32_t byte_map(self, uint8_t byte) noexcept nogil
+    cdef int32_t next_multiple(self, const Node* rec, uint8_t byte) noexcept nogil
     cdef int is_live(self, int32_t node) noexcept nogil

@@ -17,9 +17,11 @@
 # Locking. Every method expects `lock` to be held by the caller, except `intern`'s public wrappers.
 
 from cython.operator cimport dereference as deref
+from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from .multiples cimport Multiples, can_end, step_multiple
 from .nodes cimport (
     CODE_LIMIT,
     CODE_UNKNOWN,
@@ -34,10 +36,12 @@ from .nodes cimport (
     OP_DFA,
     OP_EPSILON,
     OP_LITERAL,
+    OP_MULTIPLES,
     OP_NOT,
     OP_REPEAT,
     OP_TRIE,
     OP_UNION,
+    multiple_value,
 )
 
 # Recursion follows the nesting of an expression; 4,000 frames stay far below any thread's stack.
@@ -161,6 +165,12 @@ cdef class LexemeTable(NodePool):
                 for j in range(self.dfa_ranges[first], self.dfa_ranges[first + 1] + 1):
                     classes[j] = <uint8_t>(i + 1)
             result = self.intern_map(classes)
+        elif rec.op == OP_MULTIPLES:
+            memset(classes, 0, sizeof(classes))
+            classes[46] = 11
+            for i in range(10):
+                classes[48 + i] = <uint8_t>(i + 1)
+            result = self.intern_map(classes)
         elif rec.op == OP_CONCAT:
             result = self.class_map(rec.a, depth + 1)
             if result >= 0 and self.nodes[rec.a].nullable:
@@ -259,6 +269,8 @@ cdef class LexemeTable(NodePool):
                 if self.dfa_ranges[first + 3 * i] <= byte <= self.dfa_ranges[first + 3 * i + 1]:
                     return self.dfa_leaf(self.dfa_ranges[first + 3 * i + 2])
             return NODE_EMPTY
+        if rec.op == OP_MULTIPLES:
+            return self.next_multiple(&rec, byte)
         if rec.op == OP_CONCAT:
             first = self.concat(self.derive(rec.a, byte, depth + 1), rec.b)
             if first < 0 or not self.nodes[rec.a].nullable:
@@ -283,6 +295,19 @@ cdef class LexemeTable(NodePool):
                 return NODE_EMPTY
             kids.push_back(first)
         return self.union_of(kids) if rec.op == OP_UNION else self.and_of(kids)
+
+    cdef int32_t next_multiple(self, const Node* rec, uint8_t byte) noexcept nogil:
+        """The derivative of an OP_MULTIPLES node."""
+        cdef const Multiples* what = &self.multiples[rec.a >> 6]
+        cdef int32_t phase = rec.a & 63
+        cdef int64_t value = multiple_value(rec.b, rec.c)
+        cdef int live
+        if not step_multiple(what, &phase, &value, byte):
+            return NODE_EMPTY
+        live = can_end(what, phase, value)
+        if live < 0:
+            return CODE_LIMIT
+        return self.multiples_leaf(rec.a >> 6, phase, value) if live else NODE_EMPTY
 
     cdef int is_live(self, int32_t node) noexcept nogil:
         """1 if some byte string over the alphabet is in the language, 0 if none, -1 if undecided in

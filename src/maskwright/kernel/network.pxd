@@ -60,6 +60,7 @@ cdef class Network:
     cdef unordered_map[uint64_t, int32_t] text_ids
     cdef vector[TextSet] text_sets
     cdef unordered_map[uint64_t, int32_t] text_set_ids
+    cdef frozenset refused_token_ids    # ids that no token edge leads through
     cdef readonly list rules            # Rule objects by id
     cdef dict rule_ids                  # id(Rule) -> rule id (the list keeps the objects alive)
     cdef readonly int32_t root          # rule id

@@ -36,10 +36,12 @@ cdef class Network:
         table: Where the lexemes live.
         root: The rule that a whole output must match.
         guards_checked: As for `maskwright.Grammar`.
+        refused_token_ids: As for `CompiledCore`.
     """
 
-    def __init__(self, LexemeTable table, root, bint guards_checked):
+    def __init__(self, LexemeTable table, root, bint guards_checked, frozenset refused_token_ids):
         self.guards_checked = guards_checked
+        self.refused_token_ids = refused_token_ids
         self.table = table
         cdef Text no_text
         cdef TextSet no_texts
@@ -109,6 +111,9 @@ cdef class Network:
                     edge.label = self.rule_id(entry[2])
                 elif edge.kind == EDGE_TOKENS:
                     edge.label = self._token_set(entry[2])
+                    if edge.label < 0:
+                        self.fragile = True
+                        continue
                 else:
                     edge.label = 0
                 self.edges.push_back(edge)
@@ -120,8 +125,9 @@ cdef class Network:
     def prune(self) -> bool:
         """Cut the edges from which no rule can end. All rules must be expanded.
 
-        The least fixpoint of "can end" over nodes and rules. Only vocabularies that lack bytes need
-        it: front-ends make no such edges, but a terminal that cannot be spelled is empty here.
+        The least fixpoint of "can end" over nodes and rules. Only vocabularies that lack bytes or
+        named tokens need it: front-ends make no such edges, but a terminal that cannot be spelled is
+        empty here.
 
         Returns:
             Whether the root can end.
@@ -160,9 +166,12 @@ cdef class Network:
         return live
 
     cdef int32_t _token_set(self, tuple ids):
+        """Number of the set of those ids that are not refused; -1 if none is left."""
         cdef vector[int32_t] members
-        for token in sorted(set(ids)):
+        for token in sorted(set(ids) - self.refused_token_ids):
             members.push_back(token)
+        if members.empty():
+            return -1
         self.token_sets.push_back(members)
         return <int32_t>self.token_sets.size() - 1
 

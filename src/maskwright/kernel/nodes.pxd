@@ -4,6 +4,8 @@ from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
+from .multiples cimport Multiples
+
 # Node ids that every table shares.
 cdef enum:
     NODE_EMPTY = 0      # the empty language: no way on from here
@@ -34,6 +36,7 @@ cdef enum NodeOp:
     OP_AND          # the same
     OP_NOT          # a = operand
     OP_REPEAT       # a = operand, b = min, c = max (-1: unbounded)
+    OP_MULTIPLES    # a = index into `multiples` * 64 + phase; b, c = low and high half of the value
 
 cdef struct Node:
     uint8_t op
@@ -63,6 +66,8 @@ cdef class NodePool:
     cdef vector[int32_t] dfa_count      # number of ranges
     cdef vector[uint8_t] dfa_end        # 1: accepting
     cdef vector[int32_t] dfa_ranges     # triples low, high, target (-1: dead)
+    cdef vector[Multiples] multiples
+    cdef dict multiples_memo            # arguments of `lexeme.multiples` -> index into `multiples`
     cdef uint64_t[4] alphabet           # bytes that the vocabulary can spell
     cdef vector[int32_t] alphabet_bytes
     cdef int32_t max_nodes
@@ -79,12 +84,20 @@ cdef class NodePool:
     cdef int32_t literal(self, bytes text)
     cdef int32_t literal_trie(self, tuple texts)
     cdef int32_t explicit_automaton(self, tuple rows, tuple accepting)
+    cdef int32_t multiples_start(self, tuple args)
+    cdef int32_t multiples_leaf(self, int32_t which, int32_t phase, int64_t value) noexcept nogil
     cdef int32_t trie_leaf(self, int32_t trie_node) noexcept nogil
     cdef int32_t dfa_leaf(self, int32_t dfa_state) noexcept nogil
     cdef bint _spellable(self, bytes text)
+    cdef bint _spells_digits(self, bint point) noexcept nogil
     cdef int32_t _new_trie_node(self, uint8_t byte)
     cdef set _live_states(self, tuple rows, tuple accepting)
     cdef bint _overlaps_alphabet(self, int low, int high)
     cdef uint64_t hash_node(self, uint8_t op, int32_t a, int32_t b, int32_t c) noexcept nogil
     cdef bint same_node(self, int32_t node, uint8_t op, int32_t a, int32_t b, int32_t c) noexcept nogil
     cdef void grow_slots(self) noexcept nogil
+
+
+cdef inline int64_t multiple_value(int32_t low, int32_t high) noexcept nogil:
+    """The value of an OP_MULTIPLES node out of its two halves."""
+    return (<int64_t>high << 32) | <uint32_t>low

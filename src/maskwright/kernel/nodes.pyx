@@ -12,12 +12,16 @@
 # Locking. Every method expects the table's lock to be held by the caller.
 
 from cython.operator cimport dereference as deref
+from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 from libc.string cimport memcmp, memset
 from libcpp.algorithm cimport sort
 
+from math import lcm
+
 from ..errors import LimitExceeded
 from ..lexeme import Op
+from .multiples cimport PHASE_START, can_end, has_ended
 
 # Recursion follows the nesting of an expression; 4,000 frames stay far below any thread's stack.
 cdef int MAX_DEPTH = 4000
@@ -33,6 +37,7 @@ cdef int _INTERSECTION = Op.INTERSECTION
 cdef int _COMPLEMENT = Op.COMPLEMENT
 cdef int _REPEAT = Op.REPEAT
 cdef int _AUTOMATON = Op.AUTOMATON
+cdef int _MULTIPLES = Op.MULTIPLES
 
 
 cdef inline uint64_t mix(uint64_t value, uint64_t more) noexcept nogil:
@@ -57,6 +62,7 @@ cdef class NodePool:
         self.max_nodes = max_nodes
         self.slots.assign(1 << 10, -1)
         self.trie_memo = {}
+        self.multiples_memo = {}
         self.make(OP_EMPTY, 0, 0, 0)
         self.make(OP_EPSILON, 0, 0, 0)
 
@@ -95,6 +101,8 @@ cdef class NodePool:
             node = self.literal_trie(args)
         elif op == _AUTOMATON:
             node = self.explicit_automaton(args[0], args[1])
+        elif op == _MULTIPLES:
+            node = self.multiples_start(args)
         elif op == _REPEAT:
             node = self.intern(args[0], depth + 1)
             node = self.repeat(node, args[1], args[2])
@@ -218,6 +226,32 @@ cdef class NodePool:
                 return True
         return False
 
+    cdef int32_t multiples_start(self, tuple args):
+        """The node of `lexeme.multiples` in which nothing is read."""
+        cdef Multiples what
+        cdef int32_t which = self.multiples_memo.get(args, -1)
+        if which < 0:
+            wanted, unwanted, excluded, decimals, low, high, point = args
+            what.wanted = wanted
+            for value in unwanted:
+                what.unwanted.push_back(value)
+            for value in excluded:
+                what.excluded.push_back(value)
+            what.low = low
+            what.high = high
+            what.modulus = lcm(wanted, *unwanted)
+            what.base = max(low, max(excluded, default=-1) + 1)
+            what.unit = 10**decimals
+            what.decimals = decimals
+            what.point = point
+            which = <int32_t>self.multiples.size()
+            self.multiples.push_back(what)
+            self.multiples_memo[args] = which
+        cdef int found = can_end(&self.multiples[which], PHASE_START, 0)
+        if found < 0:
+            return CODE_LIMIT
+        return self.multiples_leaf(which, PHASE_START, 0) if found else NODE_EMPTY
+
     def _raise_limit(self):
         raise LimitExceeded(
             "a lexeme needs too many states",
@@ -293,6 +327,10 @@ cdef class NodePool:
         elif op == OP_REPEAT:
             fresh.nullable = 1 if b == 0 else self.nodes[a].nullable
             fresh.boolean = self.nodes[a].boolean
+        elif op == OP_MULTIPLES:
+            fresh.nullable = has_ended(&self.multiples[a >> 6], a & 63, multiple_value(b, c))
+            # Only where all digits can be spelled is it enough that digits exist.
+            fresh.boolean = not self._spells_digits(self.multiples[a >> 6].point)
         if node == NODE_EMPTY:
             fresh.live = LIVE_NO
         elif fresh.nullable or not fresh.boolean:
@@ -357,6 +395,14 @@ cdef class NodePool:
         if self.dfa_count[dfa_state] == 0:
             return NODE_EPSILON if self.dfa_end[dfa_state] else NODE_EMPTY
         return self.make(OP_DFA, dfa_state, 0, 0)
+
+    cdef int32_t multiples_leaf(self, int32_t which, int32_t phase, int64_t value) noexcept nogil:
+        return self.make(OP_MULTIPLES, which << 6 | phase, <int32_t><uint32_t>value, <int32_t>(value >> 32))
+
+    cdef bint _spells_digits(self, bint point) noexcept nogil:
+        """Whether the alphabet has the ten digits (bytes 48 to 57) and perhaps the point (46)."""
+        cdef uint64_t needed = (<uint64_t>0x3FF << 48) | (<uint64_t>point << 46)
+        return self.alphabet[0] & needed == needed
 
     cdef int32_t concat(self, int32_t first, int32_t rest) noexcept nogil:
         """Right-associated sequence; a literal absorbs what follows it."""

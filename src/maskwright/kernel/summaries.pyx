@@ -206,12 +206,14 @@ cdef class SummaryTable(FamilyTable):
     ) noexcept nogil:
         """Decide one token that the prefix does not settle; equal cases are walked once."""
         cdef uint64_t key
-        cdef int32_t margin
         cdef bint legal
         if found.count <= sure and found.count >= family.low:
             return
-        margin = base.range_margins[found.lex] if closed else base.margins[found.lex]
-        if not base.rigid and (family.high < 0 or found.count + margin <= family.high):
+        # Only a base with an upper bound has been measured; to ask another one would note a margin of 0.
+        if not base.rigid and (
+            family.high < 0
+            or found.count + (base.range_margins[found.lex] if closed else base.margins[found.lex]) <= family.high
+        ):
             if found.count > sure:
                 selection.more.push_back(found.token)
             return

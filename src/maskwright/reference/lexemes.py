@@ -20,6 +20,8 @@ from typing import Any, Final
 
 from maskwright.lexeme import Lexeme, Op
 
+from .multiples import written_out
+
 __all__ = ["DerivativeTable", "accepts", "is_empty"]
 
 EMPTY: Final = 0
@@ -159,6 +161,8 @@ class DerivativeTable:
             return self._complement(parts[0])
         if op is Op.REPEAT:
             return self._repeat(parts[0], args[1], args[2])
+        if op is Op.MULTIPLES:
+            args = written_out(args)
         number = self._automata.setdefault(args, len(self._automata))
         if number == len(self._automaton_rows):
             self._automaton_rows.append(args[0])

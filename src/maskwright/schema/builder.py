@@ -304,6 +304,7 @@ class Builder:
         found: list[Expr] = []
         texts: list[str] = []
         plain = not (branch.strings or branch.excluded)
+        digits_only = any(kind == "plain" for kind, _, _ in branch.numbers)
         for value in branch.values.values():
             kind = type_bit(value)
             if kind == STRING and plain and branch.types & STRING:
@@ -314,7 +315,7 @@ class Builder:
                 elif kind in (ARRAY, OBJECT):
                     found.append(value_expr(self, value, depth))
                 else:
-                    scalars.append(self.layout.scalar(value))
+                    scalars.append(self.layout.scalar(value, digits_only=digits_only))
         if texts:
             scalars.append(self.layout.string_literals(texts))
         if scalars:

@@ -4,7 +4,8 @@
 spelling: strings with the shortest escapes, numbers without exponents and trailing zeros, containers with
 one white space and their members in one order. The order is the declared one while all objects are closed.
 Names that no schema lists cannot be ordered by a regular language; there members are sorted, and two open
-names with the same first byte are left out, as is nesting beyond a few levels: `left_out` says so.
+names with the same first byte are left out, as is nesting beyond a few levels, and of unique arrays inside
+items what is not regular (see `unique_texts`): `left_out` says so.
 
 Rejected: remembering a text with its members sorted by the kernel, which would have to read JSON for that.
 """
@@ -35,6 +36,7 @@ from .emptiness import is_empty
 from .finite import value_meets
 from .numeric import numbers_lexeme
 from .shapes import ArrayShape, Cell, Member, ObjectShape, Obligations, cut_array, prune_object
+from .unique_texts import in_any_order, in_order_of_starts
 from .values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, decimal_of, string_text
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ _MAX_NESTING: Final = 4
 #: Bounds on the members of an object beyond which it is not written out.
 _MAX_MEMBERS: Final = 64
 _MAX_DIGITS: Final = 4000
+#: Values of a unique array inside an item that may come in any order.
+_MAX_SETS: Final = 8
 _DIGITS: Final = byte_set(b"0123456789")
 _FIRST: Final = byte_set(b"123456789")
 #: A key whose text starts so: one class per ASCII character, one for the escapes, one for all the others.
@@ -193,12 +197,15 @@ class Canonical:
     # -- arrays ----------------------------------------------------------------------------------------
 
     def _array(self, shape: ArrayShape, nesting: int) -> Lexeme:
-        if shape.counts or shape.unique is not None:
-            raise NotRegular("items that are arrays with contains or uniqueItems themselves")
+        if shape.counts or shape.unique is False:
+            raise NotRegular("items that are arrays with contains, or with items that must not be unique")
+        is_unique = shape.unique
         shape = cut_array(self._builder, shape)
         low, high = shape.low, shape.high
         if high is not None and high < low:
             return EMPTY
+        if is_unique and (high is None or high > 1):
+            return self._unique(shape, nesting)
         separator = literal(self._space(b",", nesting))
         n_prefix = len(shape.prefix)
         rest: Lexeme | None = None  # what may follow the prefix
@@ -219,6 +226,28 @@ class Canonical:
             rest = here if low > index or index == 0 else optional(here)
         assert rest is not None
         full = concat(literal(self._space(b"[", nesting)), rest, literal(self._space(b"]", nesting)))
+        return union(literal(b"[]"), full) if low == 0 else full
+
+    def _unique(self, shape: ArrayShape, nesting: int) -> Lexeme:
+        """Arrays of unique items inside an item; perhaps not all of them, see `unique_texts`."""
+        from .unique import finite_values
+
+        low, high = shape.low, shape.high
+        if shape.prefix or max(low, high or 0) > _MAX_MEMBERS:
+            raise NotRegular("items that are arrays of unique items with prefixItems or large bounds")
+        separator = self._space(b",", nesting)
+        values = finite_values(self._builder, shape.rest)
+        if values is not None and len(values) <= _MAX_SETS:
+            texts = [self._text(value, nesting + 1) for value in values]
+            inside = in_any_order(texts, separator, low, high)
+        else:
+            self.left_out.add(
+                "arrays of unique items inside them, unless sorted by how the items start, with no two alike"
+            )
+            inside = in_order_of_starts(self._of(shape.rest, nesting + 1), separator, low, high)
+            if is_empty(inside) and low > 1:
+                raise NotRegular("items that are arrays of several unique items that start alike")
+        full = concat(literal(self._space(b"[", nesting)), inside, literal(self._space(b"]", nesting)))
         return union(literal(b"[]"), full) if low == 0 else full
 
     # -- objects ---------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ class Distinct:
         self._low, self._high = shape.low, shape.high
         self._prefix: list[Expr] = []
         self._classes: list[_Class] = []
+        self.left_out: set[str] = set()
         self.is_possible = shape.high is None or shape.high >= shape.low
         if not self.is_possible:
             return
@@ -79,8 +80,6 @@ class Distinct:
         except (RecursionError, LimitExceeded) as error:
             raise NotRegular("items that are too large to be compared") from error
         self.left_out = self._canonical.left_out
-
-    left_out: set[str]
 
     # -- without contains ------------------------------------------------------------------------------
 

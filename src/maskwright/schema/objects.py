@@ -38,7 +38,9 @@ def object_expr(builder: Builder, shape: ObjectShape, depth: int) -> Expr:
     opened = OpenMembers(builder, shape, inner, len(shape.members))
     if builder.options.any_order and (len(shape.members) > 1 or (shape.members and opened)):
         members = [(m.name, builder.value(m.obligations, inner), m.required) for m in shape.members]
-        return any_order_expr(builder, members, opened, shape.low, shape.high, depth, open_capacity(shape))
+        # Names that may repeat are never used up, and must not use up the room of the listed ones.
+        capacity = open_capacity(shape) if opened.needs_fresh or not opened else None
+        return any_order_expr(builder, members, opened, shape.low, shape.high, depth, capacity)
     bounded = shape.high is not None and (opened or shape.high < len(shape.members))
     if bounded or shape.low > max(n_required, 1) or opened.needs_fresh:
         return _Counted(builder, shape, opened, depth).expr()
@@ -208,7 +210,7 @@ def any_order_expr(
         opened: The other members.
         low, high: Bounds on the number of members.
         depth: Depth of the object.
-        capacity: How many open members there can be; None for any number.
+        capacity: How many open members can be written; None for any number.
 
     The register: the set holds the indexes of the members seen; counter 0 counts all members,
     counter 1 those that are not required.

@@ -132,15 +132,17 @@ class Layout:
             return literals(string_text(text) for text in texts if _is_spellable(text))
         return concat(_QUOTE, self.texts(texts), _QUOTE)
 
-    def scalar(self, value: Any) -> Lexeme:
-        """One null, boolean, number or string."""
+    def scalar(self, value: Any, *, digits_only: bool = False) -> Lexeme:
+        """One null, boolean, number or string; a whole number perhaps without a point or an exponent."""
         if isinstance(value, str):
             return self.string_literals([value])
         if value is None or isinstance(value, bool):
             return literal(b"null" if value is None else b"true" if value else b"false")
-        if self.encoding.single:
+        if self.encoding.single and not digits_only:
             return literals(_number_texts(value))
         exact = value if isinstance(value, int) else decimal_of(value)
+        if digits_only:
+            return number_lexeme(minimum=exact, maximum=exact, integer=True, integer_spelling="plain")
         return union(number_lexeme(minimum=exact, maximum=exact), literal(number_text(value)))
 
     def any_value(self, depth: int = 0) -> Expr:

@@ -59,9 +59,11 @@ def unique_is_possible(builder: Builder, shape: ArrayShape) -> bool:
     if not shape.unique:
         return True  # refused when it is written
     try:
-        return distinct_items(builder, shape, 0).is_possible
+        distinct = distinct_items(builder, shape, 0)
     except NotRegular:
         return True
+    # What is left out may be just what is asked for: then it is refused when it is written.
+    return distinct.is_possible or bool(distinct.left_out)
 
 
 def _values(builder: Builder, shape: ArrayShape) -> list[Any] | None:
@@ -108,6 +110,8 @@ def unique_expr(builder: Builder, shape: ArrayShape, depth: int) -> Expr | None:
 
 def _remembering(builder: Builder, shape: ArrayShape, depth: int) -> Expr | None:
     distinct = distinct_items(builder, shape, depth)
+    if not distinct.is_possible and distinct.left_out:
+        raise NotRegular("items of which too few are left without " + " and ".join(sorted(distinct.left_out)))
     assert shape.place is not None
     left_out = ["numbers and strings in another than the shortest spelling", *sorted(distinct.left_out)]
     why = f"never written: {'; '.join(left_out)}"

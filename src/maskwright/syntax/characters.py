@@ -162,6 +162,12 @@ class _Terms:
             return self.texts(args)
         if op is Op.AUTOMATON:
             return self.add(("state", args, 0), args[1][0])
+        if op is Op.MULTIPLES:
+            raise LimitExceeded(
+                f"multiples of {args[0]} need too many states to be printed as EBNF",
+                resource="printed states",
+                limit=MAX_STATES,
+            )
         parts = [self.take(part) for part in _operands(lexeme)]
         if op is Op.REPEAT:
             return self.repeat(parts[0], args[1], args[2])

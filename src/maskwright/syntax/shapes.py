@@ -40,6 +40,8 @@ class Shape(NamedTuple):
     wide: bool
 
 
+#: What a number begins with, signs aside.
+_DIGITS: Final = sum(1 << byte for byte in b"0123456789")
 _EMPTY_STRING: Final = Shape(True, 0, True, False)
 
 
@@ -76,6 +78,8 @@ class Shapes:
             return _texts(args)
         if op is Op.AUTOMATON:
             return _automaton(*args)
+        if op is Op.MULTIPLES:
+            return Shape(False, _DIGITS, False, False)
         parts = [self._known[id(part)][1] for part in args if isinstance(part, Lexeme)]
         if op is Op.CONCAT:
             return _concat(parts, args, self)

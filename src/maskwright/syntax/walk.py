@@ -17,9 +17,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from ..rules import NOTHING, Alt, Call, Expr, Never, Repeat, Rule, Seq
+from ..rules import NOTHING, Alt, Call, Expr, Never, Repeat, Rule, Seq, Tokens
 
-__all__ = ["alt", "body_of", "calls_of", "children", "components", "fold", "reachable_rules", "repeat", "seq"]
+__all__ = [
+    "alt",
+    "body_of",
+    "calls_of",
+    "children",
+    "components",
+    "fold",
+    "named_tokens",
+    "reachable_rules",
+    "repeat",
+    "seq",
+]
 
 T = TypeVar("T")
 
@@ -84,6 +95,19 @@ def reachable_rules(root: Rule) -> list[Rule]:
                 seen[rule] = None
                 todo.append(rule)
     return list(seen)
+
+
+def named_tokens(root: Rule) -> frozenset[int]:
+    """The token ids that the root and the rules that it needs name. Lazy rules name none."""
+    found: set[int] = set()
+    for rule in reachable_rules(root):
+        todo = [body_of(rule) or NOTHING]
+        while todo:
+            node = todo.pop()
+            if isinstance(node, Tokens):
+                found.update(node.ids)
+            todo.extend(children(node))
+    return frozenset(found)
 
 
 def components(root: Rule) -> list[list[Rule]]:

@@ -189,9 +189,11 @@ class TokenizerInfo:
                 ids.sort(key=lambda token_id: (token_id not in special, token_id))
         return found
 
-    def _token_table(self) -> TokenTable:
-        """The text tokens as flat arrays for the kernel; see `maskwright.vocabulary.table`."""
-        return self._table
+    def _token_table(self, left_out: frozenset[int] = frozenset()) -> TokenTable:
+        """The text tokens but those left out, as flat arrays: see `maskwright.vocabulary.table`."""
+        if not left_out:
+            return self._table
+        return build_token_table(self._decoded, {*self._special_ids, *self._stop_ids, *left_out})
 
     @cached_property
     def _table(self) -> TokenTable:

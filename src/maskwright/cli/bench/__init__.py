@@ -28,6 +28,7 @@ _COMMANDS = {
     "budgets": "random walks that have to end in time, and what a token budget costs",
     "capacity": "sequences that one core serves at 10 ms a step",
     "conformance": "official JSON Schema suite and MaskBench verdicts",
+    "fuzz": "random schemas and texts, judged beside jsonschema-rs",
 }
 
 

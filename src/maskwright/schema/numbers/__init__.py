@@ -9,8 +9,9 @@ A few spellings in scientific notation cannot be told apart by a finite automato
 wrongly accepted, and named in `NumberLexeme.left_out`. See ``docs/numbers.md``.
 
 Files: `comparing` (bounds), `modulus` (multiples), `reading` (both at once, through the JSON grammar),
-`mantissa` and `exponents` (scientific notation), `dfa` (minimising). Rejected: an intersection of one lexeme
-per constraint, which would leave the product, its emptiness and its dead ends to be found while decoding.
+`mantissa` and `exponents` (scientific notation), `dfa` (minimising), `large` (multiples with too many
+residues). Rejected: an intersection of one lexeme per constraint, which would leave the product, its
+emptiness and its dead ends to be found while decoding.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Final, Literal, TypeAlias
 from ...errors import LimitExceeded
 from ...lexeme import EMPTY, Lexeme, concat, literal, literals, optional, plus, star, union
 from .comparing import Side, decimal_digits
+from .large import large_multiples
 from .mantissa import ScienceLimits, Test
 from .modulus import PlainModulus, ScientificModulus, common_multiple
 from .reading import NumberReader, explore
@@ -142,7 +144,7 @@ def number_language(
             maximum=None if maximum is None else _exact(maximum),
             below=None if exclusive_maximum is None else _exact(exclusive_maximum),
             multiple=common_multiple(sorted(multiples)) if multiples else None,
-            not_multiples=tuple(sorted(not_multiples)),
+            not_multiples=_least(not_multiples),
             excluded=frozenset(_exact(value) for value in excluded),
             whole_only=whole_only,
             exponents=exponents and not whole_only,
@@ -209,9 +211,20 @@ def _too_long() -> LimitExceeded:
     )
 
 
+def _least(not_multiples: set[Fraction]) -> tuple[Fraction, ...]:
+    """Without those that are multiples of others: what is no multiple of 3 is none of 6."""
+    kept: list[Fraction] = []
+    for value in sorted(not_multiples):
+        if not any((value / other).denominator == 1 for other in kept):
+            kept.append(value)
+    return tuple(kept)
+
+
 @lru_cache(maxsize=512)
 def _language(constraints: _Constraints) -> NumberLexeme:
     multiple = constraints.multiple
+    if multiple is not None and any((multiple / v).denominator == 1 for v in constraints.not_multiples):
+        return NumberLexeme(EMPTY, None)
     if constraints.whole_only and multiple == 1:
         multiple = None  # without a point every number is whole
         bounds = (constraints.minimum, constraints.above, constraints.maximum, constraints.below)
@@ -231,6 +244,10 @@ def _language(constraints: _Constraints) -> NumberLexeme:
         listed = _listed(constraints, multiple)
         if listed is not None:
             return listed
+    if n_residues > (MAX_RESIDUES if constraints.exponents else _FEW_RESIDUES):
+        large = _large(constraints)
+        if large is not None:
+            return NumberLexeme(large, _left_out(constraints, None, sizeless=False))
     if n_residues > MAX_RESIDUES:
         raise LimitExceeded(
             f"multiples of {_shown(multiple, constraints.not_multiples)} need too large an automaton",
@@ -239,6 +256,31 @@ def _language(constraints: _Constraints) -> NumberLexeme:
             hint=f"bound the range with minimum and maximum, so that it holds at most {MAX_LISTED} multiples",
         )
     return _explored(constraints, multiple, plain, others)
+
+
+def _large(constraints: _Constraints) -> Lexeme | None:
+    """By a lexeme that keeps residues only where they are visited; None if that cannot hold the numbers."""
+    if constraints.multiple is None:
+        return None
+    lows = [
+        (bound, is_in)
+        for bound, is_in in ((constraints.minimum, True), (constraints.above, False))
+        if bound is not None
+    ]
+    highs = [
+        (bound, is_in)
+        for bound, is_in in ((constraints.maximum, True), (constraints.below, False))
+        if bound is not None
+    ]
+    return large_multiples(
+        constraints.multiple,
+        constraints.not_multiples,
+        constraints.excluded,
+        # Of two equal bounds the one that leaves itself out is the narrower one.
+        max(lows, key=lambda low: (low[0], not low[1]), default=None),
+        min(highs, default=None),
+        whole_only=constraints.whole_only,
+    )
 
 
 def _shown(multiple: Fraction | None, not_multiples: tuple[Fraction, ...]) -> str:
