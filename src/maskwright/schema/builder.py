@@ -33,7 +33,7 @@ from .report import Report, Status
 from .satisfiable import Satisfiability
 from .shapes import ArrayShape, ObjectShape, Obligations, array_shape, object_shapes, prune_object
 from .spelling import any_number, layout_of
-from .strings import string_lexeme
+from .strings import plainly_has_text, string_lexeme
 from .values import ANY, ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, type_bit
 
 __all__ = ["Builder"]
@@ -183,6 +183,13 @@ class Builder:
             self._strings[branch] = lexeme
         return lexeme
 
+    def has_string(self, branch: Branch) -> bool:
+        """Whether a branch that allows strings has some."""
+        if plainly_has_text(branch):
+            return True
+        lexeme = self.strings_of(branch)
+        return lexeme.op is not EMPTY.op and not (branch.strings and has_no_text(lexeme))
+
     def array_of(self, branch: Branch, *, strict: bool | None = None) -> ArrayShape:
         """The arrays of a branch."""
         key = (branch, self.options.strict_mode if strict is None else strict)
@@ -275,10 +282,8 @@ class Builder:
         if words:
             expr = self.words_of(branch, words)
             found.extend([expr] if expr is not None else [])
-        if types & STRING:
-            lexeme = self.strings_of(branch)
-            if lexeme.op is not EMPTY.op and not (branch.strings and has_no_text(lexeme)):
-                found.append(Lex(lexeme))
+        if types & STRING and self.has_string(branch):
+            found.append(Lex(self.strings_of(branch)))
         if types & NUMBER:
             lexeme = numbers_lexeme(branch, self.options.integer_spelling, self.report)
             if lexeme.op is not EMPTY.op:
@@ -410,6 +415,10 @@ _COMBINATORS: Final = frozenset(
         "const",
         "pattern",
         "format",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
         "multipleOf",
         "dependentSchemas",
         "dependencies",
