@@ -24,6 +24,7 @@ from .branches import AnyOf, Branch, Expander, Obligation
 from .distinct import Distinct
 from .emptiness import has_no_text
 from .finite import value_expr, value_meets
+from .inspection import Inspection
 from .nodes import Documents, Node
 from .numeric import any_integer, numbers_lexeme
 from .objects import object_expr
@@ -62,9 +63,8 @@ _SILENT: Final = frozenset(
 )
 #: A chain of references longer than this is a cycle that says nothing.
 _MAX_CHAIN: Final = 64
-#: Rules that a complete expansion may make, and how many are made at once for a risky schema.
+#: Rules that a complete expansion may make.
 _MAX_RULES: Final = 100_000
-_EAGER_RULES: Final = 500
 
 
 class Builder:
@@ -78,6 +78,7 @@ class Builder:
         anything: A node that every value meets.
         n_ways: Shapes made so far of objects that ask for some open member.
         distinct: Arrays of unique items, per shape and depth.
+        made: The rules of values so far, and what each of them has to meet.
     """
 
     def __init__(self, schema: Any, options: SchemaOptions, report: Report | None = None) -> None:
@@ -93,7 +94,7 @@ class Builder:
         self._expander = Expander(self)
         self._branches: dict[Obligations, list[Branch]] = {}
         self._rules: dict[tuple[Obligations, int], Expr] = {}
-        self._pending: list[Rule] = []
+        self.made: list[tuple[Obligations, Rule]] = []
         self._unions: dict[frozenset[Obligation], AnyOf] = {}
         self._followed: dict[Node, Node] = {}
         self._arrays: dict[tuple[Branch, bool], ArrayShape] = {}
@@ -220,7 +221,7 @@ class Builder:
                 found = self.body(obligations, depth)
             elif found is None:
                 rule = Rule(_name_of(obligations), lambda: self.body(obligations, depth))
-                self._pending.append(rule)
+                self.made.append((obligations, rule))
                 found = Call(rule)
             self._rules[key] = found
         return found
@@ -357,24 +358,34 @@ class Builder:
         if not possible:
             raise self.satisfiability.conflict(node)
         expr = self.value(obligations, 0)
-        self.report.when_completing(lambda: self._complete(_MAX_RULES))
-        if self._findings.is_risky:
-            self._complete(_EAGER_RULES)
+        self.report.when_completing(self._complete)
+        if self._findings.risky:
+            self._inspect()
         return expr.rule if isinstance(expr, Call) else Rule("root", expr)
 
-    def _complete(self, limit: int) -> None:
+    def _inspect(self) -> None:
+        """Expand what may not be enforceable."""
+        builder = self._flat() if self.layout.is_indented else self
+        Inspection(builder, self._findings).run()
+
+    def _complete(self) -> None:
         """Expand all rules of values, up to a limit."""
         if self.layout.is_indented:
-            # Rules that know their depth have no end where the schema recurs; what they mean does not
-            # depend on it.
-            flat = Builder(self.documents.root.schema, replace(self.options, indent=None), self.report)
+            flat = self._flat()
             flat.value(flat.obligations(flat.documents.root), 0)
-            flat._complete(limit)
+            flat._complete()
             return
         n_rules = 0
-        while self._pending and n_rules < limit:
+        while n_rules < min(len(self.made), _MAX_RULES):
+            self.made[n_rules][1].expand()
             n_rules += 1
-            self._pending.pop().expand()
+
+    def _flat(self) -> Builder:
+        """A builder of the same schema without indentation.
+
+        Rules that know their depth have no end where the schema recurs; what they mean does not depend on it.
+        """
+        return Builder(self.documents.root.schema, replace(self.options, indent=None), self.report)
 
     def widen(self, node: Node, keyword: str, why: str, hint: str | None = None) -> None:
         """Drop a keyword that cannot be enforced: noted when lenient, an error otherwise.
