@@ -92,6 +92,10 @@ def test_findings() -> None:
     assert not preflight({"$defs": {"a": {"not": {}}}}).risky  # nothing refers to it
     assert not preflight({"minProperties": 1}).risky
     assert preflight({"minProperties": 2}).risky
+    assert preflight({"items": {"pattern": "a", "format": "uri"}}).risky
+    assert not preflight({"oneOf": [{"type": "null"}, {"type": "string"}]}).risky
+    assert preflight({"oneOf": [{"type": "number"}, {"type": "integer"}]}).risky
+    assert preflight({"oneOf": [{"type": ["number", "null"]}, {"type": "string"}]}).risky
     assert preflight({"$dynamicRef": "#x", "$defs": {"a": {"$dynamicAnchor": "x"}}}).is_dynamic
     assert not preflight({"type": "object"}).is_dynamic
 

@@ -42,7 +42,17 @@ class Resource:
 class Node:
     """One schema in its context. Made by `Documents` only; compares by identity."""
 
-    __slots__ = ("_key", "_parent", "_pointer", "documents", "resource", "schema", "scope", "tasks")
+    __slots__ = (
+        "_key",
+        "_parent",
+        "_pointer",
+        "documents",
+        "resource",
+        "schema",
+        "scope",
+        "surfaces",
+        "tasks",
+    )
 
     def __init__(
         self,
@@ -58,6 +68,7 @@ class Node:
         self.resource = resource
         self.scope = scope
         self.tasks: Any = None  # what the expander remembers about it
+        self.surfaces: dict[int, Any] | None = None  # what `disjoint` remembers about it
         self._parent = parent
         self._key = key
         self._pointer: str | None = None

@@ -90,6 +90,8 @@ def _look(root: dict[str, Any], lenient: bool) -> Findings:
                 look = _LOOKS.get(keyword)
                 if look is not None:
                     look(found, stack, path, keyword, value)
+            if "pattern" in schema and "format" in schema:
+                found.risky.append(path)  # together they may be too large an automaton
         elif not isinstance(schema, bool):
             raise _error(path, None, f"a schema is an object, true or false, not {type(schema).__name__}")
     if not found.has_ids:
@@ -132,6 +134,9 @@ def _glance(root: dict[str, Any]) -> Findings | None:
             elif kind == _AS_REF:
                 if of is str and (value in refs or _follows(root, value, refs, stack)):
                     continue
+            elif kind == _AS_TEXT:
+                if of is str and "pattern" not in schema:
+                    continue
             elif _is_plain(kind, of, value, stack):
                 continue
             return None
@@ -140,10 +145,10 @@ def _glance(root: dict[str, Any]) -> Findings | None:
 
 def _is_plain(kind: int, of: type, value: Any, stack: list[Any]) -> bool:
     """Whether the value of a rarer keyword asks for no closer look."""
-    if kind in (_AS_COUNT, _AS_TEXT, _AS_DEFINITIONS):
-        if kind == _AS_COUNT:
-            return of is int and value >= 0
-        return of is (str if kind == _AS_TEXT else dict)
+    if kind == _AS_COUNT:
+        return of is int and value >= 0
+    if kind == _AS_DEFINITIONS:
+        return of is dict
     if kind == _AS_PATTERN:
         return of is str and pattern_problem(value) is None
     if of is not list:
