@@ -14,6 +14,7 @@ from maskwright.schema import satisfiable
 from maskwright.schema.builder import Builder
 from maskwright.schema.emptiness import is_empty
 from maskwright.schema.formats import FORMATS, format_lexeme
+from maskwright.schema.numeric import plainly_has_number
 from maskwright.schema.options import SchemaOptions
 from maskwright.schema.witness import has_witness
 
@@ -67,8 +68,35 @@ def test_a_proof_is_right(schema: Any):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(satisfiable, "has_witness", lambda schema: False)
         patch.setattr("maskwright.schema.builder.plainly_has_text", lambda branch: False)
+        patch.setattr(satisfiable, "plainly_has_number", lambda branch: False)
         builder = Builder(schema, SchemaOptions(strict_mode=False))
         assert builder.satisfiable(builder.obligations(builder.documents.root))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["integer", "number"])},
+        optional={
+            **{
+                word: st.integers(-5, 9)
+                for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+            },
+            "multipleOf": st.sampled_from([1, 2, 3, 6, 1.5]),
+            "allOf": st.lists(
+                st.fixed_dictionaries({"multipleOf": st.integers(1, 4)}), min_size=1, max_size=2
+            ),
+            "not": st.sampled_from([{"const": 0}, {"multipleOf": 2}, {"type": "integer"}]),
+        },
+    )
+)
+def test_a_proof_about_numbers_is_right(schema: Any):
+    builder = Builder(schema, SchemaOptions(strict_mode=False))
+    obligations = builder.obligations(builder.documents.root)
+    if any(map(plainly_has_number, builder.branches(obligations))):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(satisfiable, "plainly_has_number", lambda branch: False)
+            assert any(map(builder.satisfiability.branch, builder.branches(obligations)))
 
 
 @pytest.mark.parametrize(

@@ -218,8 +218,11 @@ class Branch:
     def copy(self) -> Branch:
         """An independent copy: the containers are replaced, never changed, except ``done``."""
         new = Branch.__new__(Branch)
-        for name in Branch.__slots__:
-            setattr(new, name, getattr(self, name))
+        new.types, new.values, new.excluded = self.types, self.values, self.excluded
+        new.strings, new.numbers = self.strings, self.numbers
+        new.arrays, new.objects = self.arrays, self.objects
+        new.required, new.lacks = self.required, self.lacks
+        new.evaluated, new.choices = self.evaluated, self.choices
         new.done = dict(self.done)
         return new
 

@@ -107,6 +107,7 @@ class Documents:
 
     def __init__(self, schema: Any, registry: Any = None, *, is_dynamic: bool = True) -> None:
         self._nodes: dict[tuple[int, int, tuple[Resource, ...]], Node] = {}
+        self._resolved: dict[tuple[Node, str], Node] = {}
         self._resources: dict[tuple[int, str], Resource] = {}
         self._given_registry = registry
         self._registry: Any = None
@@ -160,6 +161,12 @@ class Documents:
         Raises:
             SchemaError: There is no such place, or its document is not in the registry.
         """
+        found = self._resolved.get((node, ref))
+        if found is None:
+            found = self._resolved[node, ref] = self._resolve(node, ref, keyword)
+        return found
+
+    def _resolve(self, node: Node, ref: str, keyword: str) -> Node:
         resource = node.resource
         if ref == "#":
             return self._at(resource.contents, resource, node.scope, ())

@@ -18,7 +18,7 @@ from ..lexeme import Op
 from .arrays import is_possible
 from .branches import AnyOf, Branch
 from .finite import value_meets
-from .numeric import numbers_lexeme
+from .numeric import numbers_lexeme, plainly_has_number
 from .shapes import Obligations, holds_object
 from .values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
 from .witness import has_witness
@@ -81,6 +81,8 @@ class Satisfiability:
         if types & (NULL | BOOLEAN) and builder.words_of(branch, types & (NULL | BOOLEAN)) is not None:
             return True
         if types & STRING and builder.has_string(branch):
+            return True
+        if types & NUMBER and plainly_has_number(branch):
             return True
         if types & NUMBER:
             lexeme = numbers_lexeme(branch, builder.options.integer_spelling, builder.report)
