@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["GrammarCache"]
 
 #: Grammars measured again for each one that is added.
-_MEASURED_AT_ONCE: Final = 8
+_MEASURED_AT_ONCE: Final = 2
 
 
 class GrammarCache:

@@ -14,7 +14,7 @@ exponential in parts of the schema that generation never visits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,9 +23,9 @@ from .groups import Clause, Literal
 from .values import ANY, OBJECT, json_key, type_bit
 
 if TYPE_CHECKING:
-    from .builder import Builder
     from .nodes import Node
     from .options import SchemaOptions
+    from .propagate import Judge
     from .report import Report
 
 #: A place that splits more often keeps choices among single properties as clauses.
@@ -268,18 +268,24 @@ class Expander:
     """Turns sets of obligations into branches.
 
     Args:
-        builder: Knows the options and the report, and which scalar schemas go together.
+        options: How schemas are read.
+        report: What became of each keyword.
+        judge: Prunes choices.
+        assert_node: Adds what it means that a node holds (see `keywords`).
+        negate: The alternatives that it means that a node fails (see `duals`).
     """
 
-    def __init__(self, builder: Builder) -> None:
-        # Imported here because they need the classes above.
-        from .duals import negate
-        from .keywords import assert_node
-        from .propagate import Judge
-
-        self.options: SchemaOptions = builder.options
-        self.report: Report = builder.report
-        self._judge = Judge(builder)
+    def __init__(
+        self,
+        options: SchemaOptions,
+        report: Report,
+        judge: Judge,
+        assert_node: Callable[..., None],
+        negate: Callable[[Expander, Node], list[list[Task]]],
+    ) -> None:
+        self.options: Final = options
+        self.report: Final = report
+        self._judge: Final = judge
         self._assert: Final = assert_node
         self._negate: Final = negate
 

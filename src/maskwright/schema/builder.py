@@ -22,14 +22,17 @@ from ..rules import Alt, Call, Expr, Lex, Never, Rule
 from .arrays import array_expr
 from .branches import AnyOf, Branch, Expander, Obligation
 from .distinct import Distinct
+from .duals import negate
 from .emptiness import has_no_text
 from .finite import value_expr, value_meets
 from .inspection import Inspection
+from .keywords import assert_node
 from .nodes import Documents, Node
 from .numeric import any_integer, numbers_lexeme
 from .objects import object_expr
 from .options import SchemaOptions
 from .preflight import preflight
+from .propagate import Judge
 from .report import Report, Status
 from .satisfiable import Satisfiability
 from .shapes import ArrayShape, ObjectShape, Obligations, array_shape, object_shapes, prune_object
@@ -91,7 +94,7 @@ class Builder:
         self.anything = self.documents.node(True, root.resource, (), "#", ())
         self.satisfiability = Satisfiability(self)
         self._integer: Expr = any_integer(options.integer_spelling)
-        self._expander = Expander(self)
+        self._expander = Expander(options, self.report, Judge(self), assert_node, negate)
         self._branches: dict[Obligations, list[Branch]] = {}
         self._rules: dict[tuple[Obligations, int], Expr] = {}
         self.made: list[tuple[Obligations, Rule]] = []

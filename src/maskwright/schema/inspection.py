@@ -59,8 +59,8 @@ _ALWAYS_RISKY: Final = frozenset(
         "minProperties",
     ]
 )
-#: Multiples of a whole number up to this one are a small automaton.
-_MAX_MULTIPLE: Final = 200
+#: Multiples that leave so few residues are never refused.
+_MAX_RESIDUES: Final = 200
 _SCALARS: Final = frozenset(["string", "integer", "number", "boolean", "null"])
 _UNIONS: Final = ("anyOf", "oneOf")
 _MEMBERS: Final = ("properties", "additionalProperties", "items", "prefixItems", "additionalItems")
@@ -114,7 +114,7 @@ class Inspection:
         n_made = len(builder.made)
         if types & STRING and branch.strings:
             builder.has_string(branch)
-        if types & NUMBER and branch.numbers:
+        if types & NUMBER and _residues(branch) > _MAX_RESIDUES:
             numbers_lexeme(branch, builder.options.integer_spelling, builder.report)
         if types & ARRAY and branch.arrays:
             array = builder.array_of(branch)
@@ -173,7 +173,7 @@ def _is_harmless(node: Node) -> bool:
         return False
     if "multipleOf" in schema:
         divisor = schema["multipleOf"]
-        if divisor.__class__ is not int or not 0 < divisor <= _MAX_MULTIPLE:
+        if divisor.__class__ is not int or not 0 < divisor <= _MAX_RESIDUES:
             return False
     if schema.get("uniqueItems") is True:
         items = schema.get("items", True)
@@ -184,6 +184,16 @@ def _is_harmless(node: Node) -> bool:
         options = [node.child("oneOf", index) for index in range(len(schema["oneOf"]))]
         return all(are_disjoint(one, other) for i, one in enumerate(options) for other in options[:i])
     return True
+
+
+def _residues(branch: Branch) -> int:
+    """About how many residues the multiples of a branch tell apart."""
+    n_residues = 1
+    for kind, value, _ in branch.numbers:
+        if kind == "multiple" or kind == "not_multiple":
+            numerator, denominator = value.as_integer_ratio()
+            n_residues *= abs(numerator) * denominator
+    return n_residues
 
 
 def _keys(keyword: str, value: Any) -> Iterable[tuple[str | int, ...]]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..lexeme import EPSILON, Lexeme, Op, byte_set, concat, literal, literals, repeat, union
-from ..regex.encoding import JSON_ANY_SPELLING, JSON_CANONICAL, JSON_STRING, Encoding
+from ..regex.encoding import JSON_ANY_SPELLING, JSON_CANONICAL, JSON_STRING, Encoding, is_spellable
 from ..rules import Alt, Call, Expr, Lex, Repeat, Rule, Seq
 from .numbers import number_lexeme
 from .options import DEFAULT_WHITESPACE, SchemaOptions
@@ -129,7 +129,7 @@ class Layout:
     def string_literals(self, texts: list[str]) -> Lexeme:
         """A finite set of strings, quotes included."""
         if self.encoding.single:
-            return literals(string_text(text) for text in texts if _is_spellable(text))
+            return literals(string_text(text) for text in texts if is_spellable(text))
         return concat(_QUOTE, self.texts(texts), _QUOTE)
 
     def scalar(self, value: Any) -> Lexeme:
@@ -206,11 +206,6 @@ def _number_texts(value: Any) -> list[bytes]:
     if not isinstance(value, int) and is_integer(value) and abs(value) < _MAX_WHOLE:
         texts.append(b"%d" % int(value))
     return texts
-
-
-def _is_spellable(text: str) -> bool:
-    """Whether a text is free of lone surrogates, which have no UTF-8."""
-    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 @lru_cache(maxsize=64)

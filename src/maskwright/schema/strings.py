@@ -13,6 +13,7 @@ from ..errors import GrammarError, LimitExceeded
 from ..lexeme import EMPTY, Lexeme, complement, difference, intersection
 from ..regex import compile_regex
 from ..regex.encoding import JSON_STRING, Encoding, json_string, string_of_length
+from .formats import format_lexeme
 from .witness import some_text_is_plain
 
 if TYPE_CHECKING:
@@ -93,8 +94,6 @@ def plainly_has_text(branch: Branch) -> bool:
 def _text_part(kind: str, atom: Any, encoding: Encoding) -> Lexeme:
     if kind == "pattern":
         return pattern_lexeme(atom[1], encoding, atom[3])
-    from .formats import format_lexeme
-
     lexeme = format_lexeme(atom[1], encoding)
     if lexeme is None:
         raise atom[3].error(f"the format {atom[1]!r} cannot be enforced", "format")
