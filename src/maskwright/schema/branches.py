@@ -80,7 +80,7 @@ class AnyOf:
 Obligation = tuple["Node | AnyOf", bool]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Holds:
     """A node that must hold (or fail), seen by some ``unevaluated*`` scopes."""
 
@@ -90,70 +90,70 @@ class Holds:
     without: str | None = None  # a keyword to leave out
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Types:
     """The value is of one of these types."""
 
     mask: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Values:
     """The value is one of these (by `json_key`)."""
 
     values: dict[Any, Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Excluded:
     """The value is none of these (by `json_key`)."""
 
     values: dict[Any, Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Strings:
     """A constraint on the value if it is a string."""
 
     atom: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Numbers:
     """A constraint on the value if it is a number."""
 
     atom: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Arrays:
     """A constraint on the value if it is an array."""
 
     atom: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Objects:
     """A constraint on the value if it is an object."""
 
     atom: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Requires:
     """If the value is an object, it has this property."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Lacks:
     """If the value is an object, it does not have this property."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Choice:
     """One of several lists of tasks.
 
