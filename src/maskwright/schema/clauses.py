@@ -222,7 +222,6 @@ class Clauses:
             Seq(
                 (
                     layout.key(member.name),
-                    layout.colon,
                     self._builder.value(obligations, self._inner),
                     self._rule("after", rest, after, n_members + 1),
                 )

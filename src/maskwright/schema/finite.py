@@ -137,8 +137,7 @@ def _written(builder: Builder, value: Any, depth: int) -> Lexeme:
         if index:
             parts.append(layout.separator(depth).lexeme)
         if isinstance(value, dict):
-            name = layout.key(item[0]).lexeme
-            parts.extend((name, layout.colon.lexeme, _written(builder, item[1], inner)))
+            parts.extend((layout.key(item[0]).lexeme, _written(builder, item[1], inner)))
         else:
             parts.append(_written(builder, item, inner))
     return concat(*parts, layout.closing(brackets[1:], depth).lexeme)

@@ -129,12 +129,15 @@ class Documents:
         node = self._nodes.get(place)
         if node is not None:
             return node
+        inner_place = place
         if isinstance(schema, dict):
-            inner = self._entered(schema, resource)
+            inner = self._entered(schema, resource) if "$id" in schema or "id" in schema else None
             if inner is not None:
                 resource = inner
                 if inner.is_dynamic and inner not in scope:
                     scope = (*scope, inner)
+                inner_place = (id(schema), id(resource), scope)
+                node = self._nodes.get(inner_place)
         elif not isinstance(schema, bool):
             pointer = Node(self, schema, resource, scope, parent, key).pointer
             raise SchemaError(
@@ -142,8 +145,6 @@ class Documents:
                 pointer=pointer,
                 keyword=str(key[-1]) if key else None,
             )
-        inner_place = (id(schema), id(resource), scope)
-        node = self._nodes.get(inner_place)
         if node is None:
             node = Node(self, schema, resource, scope, parent, key)
         self._nodes[place] = self._nodes[inner_place] = node

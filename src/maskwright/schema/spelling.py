@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..lexeme import EPSILON, Lexeme, Op, byte_set, concat, literal, literals, repeat, union
-from ..regex.encoding import JSON_ANY_SPELLING, JSON_CANONICAL, JSON_STRING, Encoding, is_spellable
+from ..regex.encoding import JSON_ANY_SPELLING, JSON_CANONICAL, JSON_STRING, Encoding, is_spellable, joined
 from ..rules import Alt, Call, Expr, Lex, Repeat, Rule, Seq
 from .numbers import number_lexeme
 from .options import DEFAULT_WHITESPACE, SchemaOptions
@@ -111,12 +111,13 @@ class Layout:
         return parts[0] if len(parts) == 1 else Alt(tuple(parts))
 
     def key(self, name: str) -> Lex:
-        """A known key with its quotes; `colon` follows it."""
+        """A known key with its quotes, and the colon. Shared, so that the kernel knows it again."""
         found = self._keys.get(name)
         if found is None:
             if len(self._keys) >= _MAX_KEYS:
                 self._keys.clear()
-            found = self._keys[name] = Lex(self.string_literals([name]))
+            text = joined([self.string_literals([name]), self.colon.lexeme])
+            found = self._keys[name] = Lex(text)
         return found
 
     def texts(self, texts: list[str]) -> Lexeme:
