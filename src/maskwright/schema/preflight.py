@@ -31,7 +31,8 @@ Path = tuple[Any, ...]  # (outer path, part, part, ...): nested, so that going d
 _MAX_SCHEMAS: Final = 2_000_000
 
 _AS_TYPE, _AS_MAP, _AS_SCHEMA, _AS_NAMES, _AS_COUNT, _AS_REF = range(6)
-_AS_LIST, _AS_PATTERN, _AS_VALUES, _AS_TEXT, _AS_DEFINITIONS, _AS_ODD = range(6, 12)
+_AS_LIST, _AS_PATTERN, _AS_VALUES, _AS_TEXT, _AS_DEFINITIONS, _AS_NUMBER = range(6, 12)
+_AS_PATTERNS, _AS_ID, _AS_ODD = range(12, 15)
 
 _TYPES: Final = frozenset(["null", "boolean", "string", "integer", "number", "array", "object", "any"])
 #: Types that share no value with another, but for the two kinds of numbers.
@@ -122,7 +123,7 @@ def _glance(root: dict[str, Any]) -> Findings | None:
                 continue
             of = value.__class__
             if kind == _AS_TYPE:
-                if of is str and value in types:
+                if value in types if of is str else _is_plain(kind, of, value, stack):
                     continue
             elif kind == _AS_MAP:
                 if of is dict:
@@ -137,6 +138,9 @@ def _glance(root: dict[str, Any]) -> Findings | None:
             elif kind == _AS_TEXT:
                 if of is str and "pattern" not in schema:
                     continue
+            elif kind == _AS_ID:
+                if schema is root or of is not str:
+                    continue
             elif _is_plain(kind, of, value, stack):
                 continue
             return None
@@ -147,8 +151,15 @@ def _is_plain(kind: int, of: type, value: Any, stack: list[Any]) -> bool:
     """Whether the value of a rarer keyword asks for no closer look."""
     if kind == _AS_COUNT:
         return of is int and value >= 0
+    if kind == _AS_NUMBER:
+        return of is int or of is float
     if kind == _AS_DEFINITIONS:
         return of is dict
+    if kind == _AS_PATTERNS:
+        if of is not dict:
+            return False
+        stack.extend(value.values())
+        return all(pattern_problem(pattern) is None for pattern in value)
     if kind == _AS_PATTERN:
         return of is str and pattern_problem(value) is None
     if of is not list:
@@ -156,6 +167,8 @@ def _is_plain(kind: int, of: type, value: Any, stack: list[Any]) -> bool:
     if kind == _AS_LIST:
         stack.extend(value)
         return bool(value)
+    if kind == _AS_TYPE:
+        return all(name.__class__ is str and name in _TYPES for name in value)
     return kind == _AS_VALUES or (kind == _AS_NAMES and all(name.__class__ is str for name in value))
 
 
@@ -395,13 +408,15 @@ _KINDS: Final[dict[str, int]] = {
     "type": _AS_TYPE,
     "properties": _AS_MAP,
     **dict.fromkeys(["$defs", "definitions"], _AS_DEFINITIONS),
-    **dict.fromkeys(["items", "additionalProperties"], _AS_SCHEMA),
+    **dict.fromkeys(["items", "additionalProperties", "additionalItems"], _AS_SCHEMA),
+    "patternProperties": _AS_PATTERNS,
     "required": _AS_NAMES,
     **dict.fromkeys(["minLength", "maxLength", "minItems", "maxItems"], _AS_COUNT),
-    **dict.fromkeys(["minimum", "maximum"], _AS_COUNT),
+    **dict.fromkeys(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], _AS_NUMBER),
     "$ref": _AS_REF,
-    "anyOf": _AS_LIST,
+    **dict.fromkeys(["anyOf", "allOf"], _AS_LIST),
     "pattern": _AS_PATTERN,
     "format": _AS_TEXT,
     "enum": _AS_VALUES,
+    **dict.fromkeys(["$id", "id"], _AS_ID),
 }
