@@ -77,11 +77,11 @@ class _Declared(_InOrder):
                 wants_start = index == 0 or not members[index - 1].required
                 if wants_start and index:
                     after = _as_rule(after)  # both A(i) and S(i) lead to it
-                start = _chain((key, value), after) if wants_start else None
+                start = _chain((*key, value), after) if wants_start else None
                 if index:
-                    after = _chain((self._separator, key, value), after)
+                    after = _chain((self._separator, *key, value), after)
             else:
-                step = _chain((key, value), after)
+                step = _chain((*key, value), after)
                 start = step if start is None else Alt((step, start))
                 if index:
                     start = _as_rule(start)  # both A(i) and S(i - 1) lead to it
@@ -169,7 +169,7 @@ class _Counted(_InOrder):
         if self._can(index + 1, n_members + 1):
             value = self._builder.value(member.obligations, self._inner)
             key = self._layout.key(member.name)
-            options.append(Seq((key, value, self._after(index + 1, n_members + 1))))
+            options.append(Seq((*key, value, self._after(index + 1, n_members + 1))))
         if not member.required and self._can(index + 1, n_members, more=True):
             options.append(self._start(index + 1, n_members))
         return options[0] if len(options) == 1 else Alt(tuple(options))
@@ -228,7 +228,7 @@ def any_order_expr(
             guards.append(Act(Action.HAS, index))
         else:
             parts.extend(counted)
-        options.append(Seq((*parts, layout.key(name), value)))
+        options.append(Seq((*parts, *layout.key(name), value)))
     if opened:
         options.extend(opened.options(counted))
         guards.extend(opened.guards)

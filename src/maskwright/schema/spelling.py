@@ -54,7 +54,7 @@ class Layout:
         self._indent = options.indent or 0
         self._memo: dict[tuple[bytes, int], Lex] = {}
         self._any: dict[int, tuple[Expr, Expr, Expr]] = {}
-        self._keys: dict[str, Lex] = {}
+        self._keys: dict[str, tuple[Lex, ...]] = {}
         if options.any_whitespace:
             bound = options.max_whitespace_cnt
             space = repeat(byte_set(b" \t\n\r"), 0, DEFAULT_WHITESPACE if bound is None else bound)
@@ -110,14 +110,21 @@ class Layout:
             parts.append(Seq((self.opening(opening, depth), full)))
         return parts[0] if len(parts) == 1 else Alt(tuple(parts))
 
-    def key(self, name: str) -> Lex:
-        """A known key with its quotes, and the colon. Shared, so that the kernel knows it again."""
+    def key(self, name: str) -> tuple[Lex, ...]:
+        """A known key with its quotes, and the colon. Shared, so that the kernel knows it again.
+
+        They are joined here where lowering would join them: where a key has one spelling.
+        """
         found = self._keys.get(name)
         if found is None:
             if len(self._keys) >= _MAX_KEYS:
                 self._keys.clear()
-            text = joined([self.string_literals([name]), self.colon.lexeme])
-            found = self._keys[name] = Lex(text)
+            text = self.string_literals([name])
+            if self.encoding.single:
+                found = (Lex(joined([text, self.colon.lexeme])),)
+            else:
+                found = (Lex(text), self.colon)
+            self._keys[name] = found
         return found
 
     def texts(self, texts: list[str]) -> Lexeme:
