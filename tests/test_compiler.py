@@ -59,6 +59,23 @@ def test_the_cache_is_bounded_and_can_be_off_or_cleared():
     assert compiler.get_cache_size_bytes() == 0
 
 
+def test_what_grows_after_it_was_remembered_is_counted():
+    # Each of them is within the limit when it is compiled; what one of them visits later is not.
+    one = GrammarCompiler(INFO).compile_json_schema(SCHEMA).memory_size_bytes
+    compiler = GrammarCompiler(INFO, cache_limit_bytes=24 * one)
+    grown = compiler.compile_json_schema(SCHEMA)
+    assert accepts(grown, TEXT)
+    assert compiler.get_cache_size_bytes() == grown.memory_size_bytes > one
+    for number in range(40):
+        compiled = compiler.compile_regex(f"[a-z]{{{number + 1}}}")
+        matcher = GrammarMatcher(compiled)
+        matcher.accept_string("a" * number)
+    for number in range(10):  # each measures some of the others again
+        compiler.compile_regex(f"end {number}")
+    assert compiler.get_cache_size_bytes() <= compiler.cache_limit_bytes
+    assert compiler.compile_json_schema(SCHEMA) is not grown
+
+
 def test_serialization_round_trip():
     compiled = GrammarCompiler(INFO).compile_json_schema(SCHEMA, any_whitespace=False)
     copy = maskwright.CompiledGrammar.deserialize(compiled.serialize(), INFO)

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from .cache import GrammarCache
 from .errors import GrammarError
 from .grammar import Grammar
 from .kernel.compiled import CompiledCore
@@ -344,9 +345,7 @@ class GrammarCompiler:
         self.tokenizer_info: Final = tokenizer_info
         self.cache_limit_bytes: Final = cache_limit_bytes
         self._automaton_limit_bytes = automaton_limit_bytes
-        self._cache_enabled = cache_enabled
-        self._cache: OrderedDict[Hashable, CompiledGrammar] = OrderedDict()
-        self._lock = threading.Lock()
+        self._cache: Final = GrammarCache(cache_limit_bytes) if cache_enabled else None
         self._engine = _engine_for(tokenizer_info)
         self._engine.warm_up(self)
 
@@ -392,13 +391,12 @@ class GrammarCompiler:
 
     def clear_cache(self) -> None:
         """Forget all compiled grammars. Those in use stay valid."""
-        with self._lock:
+        if self._cache is not None:
             self._cache.clear()
 
     def get_cache_size_bytes(self) -> int:
         """Bytes held by remembered grammars."""
-        with self._lock:
-            return sum(compiled.memory_size_bytes for compiled in self._cache.values())
+        return 0 if self._cache is None else self._cache.memory_size_bytes
 
     def _current_engine(self) -> _Engine:
         if self._engine.is_worn:
@@ -410,13 +408,11 @@ class GrammarCompiler:
         self, method: str, args: tuple[Any, ...], options: dict[str, Any], build: Callable[..., Grammar]
     ) -> CompiledGrammar:
         source = Source(method, args, options)
-        key = _cache_key(source) if self._cache_enabled else None
-        if key is not None:
-            with self._lock:
-                found = self._cache.get(key)
-                if found is not None:
-                    self._cache.move_to_end(key)
-                    return found
+        key = _cache_key(source) if self._cache is not None else None
+        if self._cache is not None and key is not None:
+            found = self._cache.get(key)
+            if found is not None:
+                return found
         compiled = CompiledGrammar(
             build(*args, **options),
             self.tokenizer_info,
@@ -424,18 +420,9 @@ class GrammarCompiler:
             self._automaton_limit_bytes,
             source,
         )
-        if key is not None:
-            self._remember(key, compiled)
+        if self._cache is not None and key is not None:
+            self._cache.put(key, compiled)
         return compiled
-
-    def _remember(self, key: Hashable, compiled: CompiledGrammar) -> None:
-        with self._lock:
-            self._cache[key] = compiled
-            if self.cache_limit_bytes < 0:
-                return
-            total = sum(entry.memory_size_bytes for entry in self._cache.values())
-            while total > self.cache_limit_bytes and len(self._cache) > 1:
-                total -= self._cache.popitem(last=False)[1].memory_size_bytes
 
 
 def _cache_key(source: Source) -> Hashable:

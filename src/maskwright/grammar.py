@@ -11,6 +11,8 @@ request that meets it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from .errors import GrammarError
@@ -176,9 +178,8 @@ class Grammar:
         >>> Grammar.from_json_schema({"type": "integer"}).report is not None
         True
         """
-        from .schema import SchemaOptions, load_schema, rules_from_schema
-
-        chosen = SchemaOptions(
+        front_end = _schema_front_end()
+        chosen = front_end.SchemaOptions(
             any_whitespace=any_whitespace,
             indent=indent,
             separators=separators,
@@ -188,7 +189,7 @@ class Grammar:
             format_assertion=format_assertion,
             **options,
         )
-        root, report = rules_from_schema(load_schema(schema), options=chosen)
+        root, report = front_end.rules_from_schema(front_end.load_schema(schema), options=chosen)
         return Grammar(root, report=report, guards_checked=True)
 
     @staticmethod
@@ -198,9 +199,8 @@ class Grammar:
         >>> Grammar.builtin_json_grammar()
         <Grammar json>
         """
-        from .schema import SchemaOptions, builtin_json_rules
-
-        return Grammar(builtin_json_rules(SchemaOptions()), guards_checked=True)
+        front_end = _schema_front_end()
+        return Grammar(front_end.builtin_json_rules(front_end.SchemaOptions()), guards_checked=True)
 
     @staticmethod
     def concat(*grammars: Grammar) -> Grammar:
@@ -274,6 +274,14 @@ class Grammar:
 
     def __repr__(self) -> str:
         return f"<Grammar {self.root.name}>"
+
+
+@lru_cache(maxsize=1)
+def _schema_front_end() -> ModuleType:
+    """The room for JSON Schema, imported with the first schema (``import maskwright`` stays light)."""
+    from . import schema
+
+    return schema
 
 
 def _text(value: object, what: str) -> str:

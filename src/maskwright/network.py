@@ -5,6 +5,10 @@ while everything before the last is narrow (so `"name": ` and the quote of its v
 terminal), and a counted repetition becomes a hidden rule of its own, because a rule instance has
 one register to count in.
 
+A lexeme is narrow if exactly one byte string starts it. A run of white space is not: inside it almost half
+of a vocabulary can follow, and its summary is shared by all schemas only as long as nothing particular comes
+after it.
+
 Rejected: joining whatever is regular. A string body followed by the rest of its object would be a
 different lexeme at each property, and the summary of "inside a string" could no longer be shared.
 """
@@ -89,11 +93,21 @@ class _Lowering:
         if not joined:
             self.edge(source, EPSILON, None, target)
             return
-        for part in joined[:-1]:
-            middle = self.node()
-            self.build(part, source, middle)
+        last = len(joined) - 1
+        for place, part in enumerate(joined):
+            if place == last:
+                middle = target
+            else:
+                middle = self.n_nodes
+                self.n_nodes += 1
+            # Nearly all parts are one of these two; `build` would say the same.
+            if type(part) is Lex:
+                self.edges.append((source, LEXEME, part.lexeme, middle, 0, 0, 0, 0))
+            elif type(part) is Call:
+                self.edges.append((source, CALL, part.rule, middle, 0, 0, 0, 0))
+            else:
+                self.build(part, source, middle)
             source = middle
-        self.build(joined[-1], source, target)
 
     def repetition(self, expr: Repeat, source: int, target: int) -> None:
         low, high = expr.low, expr.high
@@ -130,28 +144,22 @@ class _Lowering:
 def _join_lexemes(parts: tuple[Expr, ...]) -> list[Expr]:
     """Parts with runs of narrow lexemes joined to what follows them."""
     joined: list[Expr] = []
-    run: list[Lexeme] = []
+    run: list[Lexeme] = []  # narrow ones
     for part in parts:
-        if isinstance(part, Lex):
-            run.append(part.lexeme)
-            if _is_narrow(part.lexeme):
-                continue
-        elif isinstance(part, Seq) and not part.parts:
-            continue
-        if run:
-            joined.append(Lex(concat(*run)))
-            run = []
-        if not isinstance(part, Lex):
+        if type(part) is Lex:
+            op = part.lexeme.op
+            if op is Op.LITERAL or op is Op.EPSILON:
+                run.append(part.lexeme)
+            elif run:
+                joined.append(Lex(concat(*run, part.lexeme)))
+                run = []
+            else:
+                joined.append(part)
+        elif type(part) is not Seq or part.parts:
+            if run:
+                joined.append(Lex(concat(*run)))
+                run = []
             joined.append(part)
     if run:
         joined.append(Lex(concat(*run)))
     return joined
-
-
-def _is_narrow(lexeme: Lexeme) -> bool:
-    """Whether exactly one byte string starts the lexeme, so that joining makes no new wide state.
-
-    A run of white space is not narrow: inside it almost half of a vocabulary can follow, and its
-    summary is shared by all schemas only as long as nothing particular comes after it.
-    """
-    return lexeme.op is Op.LITERAL or lexeme.op is Op.EPSILON

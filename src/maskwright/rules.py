@@ -72,40 +72,40 @@ class Rule:
 
 
 class Expr:
-    """Base of the expressions."""
+    """Base of the expressions. They are never changed, but not frozen: that doubles the time to make one."""
 
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Lex(Expr):
     """Bytes that are in a regular language."""
 
     lexeme: Lexeme
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Call(Expr):
     """An instance of another rule, with a fresh register."""
 
     rule: Rule
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Seq(Expr):
     """The parts one after another; no parts: the empty text."""
 
     parts: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Alt(Expr):
     """Any of the options; no options: nothing can match."""
 
     options: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Repeat(Expr):
     """The body ``low`` to ``high`` times (None: no upper bound). Counted, never unrolled.
 
@@ -117,7 +117,7 @@ class Repeat(Expr):
     high: int | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Tokens(Expr):
     """One token out of a set of ids, whatever its text (special tokens are reached only so).
 
@@ -127,7 +127,7 @@ class Tokens(Expr):
     ids: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Fresh(Expr):
     """Bytes that are in a regular language and that no `Fresh` of the same slot has matched before in this
     rule instance. What it matches is remembered in the register.
@@ -151,7 +151,7 @@ class Action(IntEnum):
     LACKS = 6  #: fails if a is in the set
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Act(Expr):
     """A zero-width test and update of the register of the rule instance it stands in."""
 

@@ -9,10 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
-from maskwright.errors import RegexError
-from maskwright.regex import JSON_ANY_SPELLING, JSON_CANONICAL, UTF8, check_ecma, compile_regex
+from maskwright.errors import LimitExceeded, RegexError
+from maskwright.lexeme import intersection
+from maskwright.regex import (
+    JSON_ANY_SPELLING,
+    JSON_CANONICAL,
+    UTF8,
+    check_ecma,
+    compile_regex,
+    plain_lengths,
+    string_of_length,
+)
+from maskwright.schema.emptiness import is_empty
 from tests.lexeme_oracle import accepts
+from tests.regex.patterns import EXAMPLES, patterns
 
 
 def test_results_are_remembered() -> None:
@@ -30,6 +42,37 @@ def test_search_and_whole() -> None:
 def test_any_text_swallows_repetition_at_its_side() -> None:
     assert compile_regex("a{3,9}", search=True).args[1].args == compile_regex("a{3}").args
     assert compile_regex("x?ab*", search=True).args[1].args == (b"a",)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(patterns())
+def test_plain_lengths_are_lengths_of_texts(pattern: str) -> None:
+    try:
+        plain = plain_lengths(pattern)
+        lexeme = compile_regex(pattern, search=True)
+    except (RegexError, LimitExceeded):
+        return
+    if plain is None:
+        return
+    shortest, longer = plain
+    for length in range(shortest, shortest + (3 if longer else 1)):
+        assert not is_empty(intersection(lexeme, string_of_length(length, length, UTF8)))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "plain"),
+    [
+        ("^[A-Z]{2,4}-[0-9]+$", (4, True)),
+        ("^[A-Z]{2,4}$", (2, False)),
+        ("^$", (0, False)),
+        ("^x^", None),
+        ("^(a$)b|bc", (2, True)),
+        ("[]", None),
+        ("a(?=b)", None),
+    ],
+)
+def test_plain_lengths(pattern: str, plain: tuple[int, bool] | None) -> None:
+    assert plain_lengths(pattern) == plain
 
 
 @pytest.mark.parametrize("flavour", ["pcre", ""])

@@ -86,12 +86,16 @@ def test_lenient_lets_patterns_through() -> None:
 
 def test_findings() -> None:
     """What later stages want to know."""
-    assert not preflight({"properties": {"a": {"anyOf": [{"type": "null"}, {"pattern": "^a"}]}}}).is_risky
-    assert preflight({"properties": {"a": {"uniqueItems": True}}}).is_risky
-    assert preflight({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"not": {}}}}).is_risky
-    assert not preflight({"$defs": {"a": {"not": {}}}}).is_risky  # nothing refers to it
-    assert not preflight({"minProperties": 1}).is_risky
-    assert preflight({"minProperties": 2}).is_risky
+    assert not preflight({"properties": {"a": {"anyOf": [{"type": "null"}, {"pattern": "^a"}]}}}).risky
+    assert preflight({"properties": {"a": {"uniqueItems": True}}}).risky
+    assert preflight({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"not": {}}}}).risky
+    assert not preflight({"$defs": {"a": {"not": {}}}}).risky  # nothing refers to it
+    assert not preflight({"minProperties": 1}).risky
+    assert preflight({"minProperties": 2}).risky
+    assert preflight({"items": {"pattern": "a", "format": "uri"}}).risky
+    assert not preflight({"oneOf": [{"type": "null"}, {"type": "string"}]}).risky
+    assert preflight({"oneOf": [{"type": "number"}, {"type": "integer"}]}).risky
+    assert preflight({"oneOf": [{"type": ["number", "null"]}, {"type": "string"}]}).risky
     assert preflight({"$dynamicRef": "#x", "$defs": {"a": {"$dynamicAnchor": "x"}}}).is_dynamic
     assert not preflight({"type": "object"}).is_dynamic
 

@@ -78,7 +78,7 @@ def fill_tree(MatcherCore matcher, list order, list parents, list tokens, bitmas
                     state = dead if matcher.stopped else matcher.state
                 elif states[parents[i]] != dead:
                     token = tokens[i]
-                    if 0 <= token < matcher.core.vocabulary.vocab_size and not matcher.is_stop[token]:
+                    if 0 <= token < matcher.core.vocabulary.vocab_size and not matcher.is_stop(token):
                         state = matcher.after_token(states[parents[i]], token)
                         if not matcher.affords(states[parents[i]], state, lefts[parents[i]]):
                             state = dead

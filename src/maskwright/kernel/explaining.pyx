@@ -57,7 +57,7 @@ cdef class Walk:
                 given = matcher.strings[-1 - matcher.history[i].token]
                 if given:
                     self.take(matcher.history[i].before, given)
-            elif not matcher.is_stop[matcher.history[i].token]:
+            elif not matcher.is_stop(matcher.history[i].token):
                 spelled = matcher.core.vocabulary.token_bytes(matcher.history[i].token)
                 self.take(matcher.history[i].before, spelled or b"")
         self.output = bytes([self.steps[i] for i in range(self.steps.size()) if self.steps[i] >= 0])

@@ -110,7 +110,7 @@ cdef list legal_texts(MatcherCore matcher, State* state):
     write_mask(mask, &row[0], matcher.core.masks.n_words)
     found = []
     for token in range(matcher.core.vocabulary.vocab_size):
-        if (row[token >> 5] >> (token & 31)) & 1 and not matcher.is_stop[token]:
+        if (row[token >> 5] >> (token & 31)) & 1 and not matcher.is_stop(token):
             text = matcher.core.vocabulary.token_bytes(token)
             if text is not None:
                 found.append((token, text))
@@ -140,7 +140,7 @@ def jump_forward_tokens(MatcherCore matcher) -> list:
             node = child
             end += 1
             for i in range(trie.nodes[node].low, trie.nodes[node].own):
-                if not matcher.is_stop[trie.ids[i]]:
+                if not matcher.is_stop(trie.ids[i]):
                     best = trie.ids[i]
                     best_end = end
                     break

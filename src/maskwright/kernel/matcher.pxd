@@ -24,9 +24,16 @@ cdef class MatcherCore:
     cdef int64_t renewed_at             # length of the history at the last renewal; -1 for none
     cdef readonly bint terminate_without_stop_token
     cdef vector[int32_t] stop_tokens
-    cdef vector[uint8_t] is_stop        # per token id
     cdef int64_t max_tokens             # budget; -1 for none
     cdef int64_t used                   # tokens of it
+
+    cdef inline bint is_stop(self, int32_t token) noexcept nogil:
+        """Whether a token is a stop token. They are few: a table of all tokens would cost more to make."""
+        cdef size_t i
+        for i in range(self.stop_tokens.size()):
+            if self.stop_tokens[i] == token:
+                return True
+        return False
 
     cdef State* start(self) except NULL
     cdef State* checked_start(self, State* state) except NULL

@@ -41,14 +41,12 @@ cdef class MatcherCore:
         self.core = core
         self.strings = []
         self.terminate_without_stop_token = terminate_without_stop_token
-        self.is_stop.assign(core.vocabulary.vocab_size, 0)
         for token in stop_token_ids:
             if not 0 <= token < core.vocabulary.vocab_size:
                 raise MatcherError(
                     f"stop token {token} is outside the vocabulary of {core.vocabulary.vocab_size} tokens"
                 )
             self.stop_tokens.push_back(token)
-            self.is_stop[token] = 1
         self.renewed_at = -1
         self.automaton = core.automaton
         self.max_tokens = max_tokens
@@ -132,11 +130,11 @@ cdef class MatcherCore:
         cdef int32_t pending
         if state == automaton.dead:
             return state
-        if vocabulary.is_text[token] and not self.is_stop[token]:
+        if vocabulary.is_text[token] and not self.is_stop(token):
             after = self.step_bytes(
                 state, &vocabulary.flat[vocabulary.offsets[2 * token]], vocabulary.offsets[2 * token + 1]
             )
-        if state.has_tokens and not self.is_stop[token]:
+        if state.has_tokens and not self.is_stop(token):
             as_text = after
             while True:
                 with nogil:
@@ -240,7 +238,7 @@ cdef class MatcherCore:
             if self.history[i].token < 0:
                 text = self.strings[-1 - self.history[i].token]
                 state = self.step_bytes(state, <const uint8_t*>text, len(text))
-            elif not self.is_stop[self.history[i].token]:
+            elif not self.is_stop(self.history[i].token):
                 state = self.after_token(state, self.history[i].token)
         for i in range(self.history.size()):
             self.history[i].before = before[i]
@@ -416,7 +414,7 @@ cdef class MatcherCore:
             return (
                 f"token {token_id} is outside the vocabulary of {self.core.vocabulary.vocab_size} tokens"
             )
-        if self.is_stop[token_id]:
+        if self.is_stop(token_id):
             if self.state.accepting:
                 return f"stop token {token_id} comes after the last of {self.max_tokens} tokens"
             return f"stop token {token_id} is not legal: the output is not complete"
@@ -439,7 +437,7 @@ cdef class MatcherCore:
         step.token = <int32_t>token_id
         step.stopped = False
         step.charge = 1
-        if self.is_stop[token_id]:
+        if self.is_stop(token_id):
             if not self.state.accepting or self.left() == 0:
                 return False
             self.stopped = True
@@ -529,7 +527,7 @@ cdef class MatcherCore:
                     if not 0 <= token_id < self.core.vocabulary.vocab_size:
                         break
                     token = token_id
-                    if self.is_stop[token]:
+                    if self.is_stop(token):
                         return n_accepted + (1 if state.accepting and left != 0 else 0)
                     after = self.after_token(state, token)
                     if after == self.automaton.dead or not self.affords(state, after, left):
@@ -637,7 +635,6 @@ cdef class MatcherCore:
         other.core = self.core
         other.terminate_without_stop_token = self.terminate_without_stop_token
         other.stop_tokens = self.stop_tokens
-        other.is_stop = self.is_stop
         other.automaton = self.automaton
         other.state = self.state
         other.history = self.history

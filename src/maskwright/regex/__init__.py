@@ -1,6 +1,6 @@
 """Regular expressions and JSON strings as lexemes: pattern text in, `maskwright.lexeme.Lexeme` out."""
 
-from .compile import compile_regex
+from .compile import compile_regex, plain_lengths
 from .ecma import check_ecma
 from .encoding import (
     JSON_ANY_SPELLING,
@@ -23,5 +23,6 @@ __all__ = [
     "check_ecma",
     "compile_regex",
     "json_string",
+    "plain_lengths",
     "string_of_length",
 ]

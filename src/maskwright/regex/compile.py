@@ -22,9 +22,10 @@ from .look_automaton import compile_automaton
 from .lower import lower
 from .rust import parse_rust
 from .simplify import prefixes_tested, simplified
-from .tree import ANY, EPSILON, Chars, Concat, Look, Node, Repeat, Union, repetition, sequence
+from .tree import ANY, EPSILON, NEVER, Chars, Concat, Look, Node, Repeat, Union, repetition, sequence
+from .walk import bottom_up
 
-__all__ = ["compile_regex", "parse_regex"]
+__all__ = ["compile_regex", "parse_regex", "plain_lengths"]
 
 #: Compiled patterns remembered. They are small descriptions, and a schema may have hundreds.
 _MEMO_SIZE: Final = 2_048
@@ -113,6 +114,49 @@ def _lower(tree: Node, encoding: Encoding, pattern: str) -> Lexeme:
         raise RegexError(
             str(problem), pattern=pattern, offset=0, hint="keep look-around out of `&` and `~`"
         ) from None
+
+
+@lru_cache(maxsize=_MEMO_SIZE)
+def plain_lengths(pattern: str) -> tuple[int, bool] | None:
+    """What is plain to see of the lengths of texts in which an ECMA pattern matches somewhere.
+
+    Returns:
+        The length of one such text in characters, and whether there are longer ones of any length; None
+        when there may be no text at all, or look-around makes it hard to see.
+
+    Raises:
+        RegexError, LimitExceeded: As for `compile_regex`.
+
+    >>> plain_lengths("^[a-z]{2,5}$"), plain_lengths("a+"), plain_lengths("a^")
+    ((2, False), (1, True), None)
+    """
+    tree = parse_ecma(pattern)
+    for option in tree.parts if isinstance(tree, Union) else (tree,):
+        body = _without_outer_anchors(option) if isinstance(option, Concat) else option
+        if body is not NEVER and not body.has_look:
+            n_anchors = sum(isinstance(part, Look) for part in _parts(option))
+            stretches = any(
+                isinstance(part, Repeat) and part.high is None and isinstance(part.body, Chars)
+                for part in _parts(body)
+            )
+            return bottom_up(body, _shortest), n_anchors < 2 or stretches
+    return None
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    return node.parts if isinstance(node, Concat) else (node,)
+
+
+def _shortest(node: Node, done: dict[Node, int]) -> int:
+    """Characters of the shortest match of a tree without look-around."""
+    if isinstance(node, Chars):
+        return 1
+    if isinstance(node, Concat):
+        return sum(done[part] for part in node.parts)
+    if isinstance(node, Union):
+        return min(done[part] for part in node.parts)
+    assert isinstance(node, Repeat), "ECMA patterns have no `&` and `~`"
+    return node.low * done[node.body]
 
 
 def _without_outer_anchors(tree: Concat) -> Node:

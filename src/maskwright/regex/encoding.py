@@ -46,6 +46,7 @@ __all__ = [
     "JSON_STRING_CANONICAL",
     "UTF8",
     "Encoding",
+    "is_spellable",
     "joined",
     "json_string",
     "string_of_length",
@@ -56,6 +57,7 @@ _MAX_EXPRESSION_EDGES: Final = 40
 #: Classes, and nodes of their tries, remembered per encoding. Real grammars use a few dozen.
 _MEMO_LIMIT: Final = 4_096
 _TRIE_LIMIT: Final = 50_000
+_JSON: Final = json.JSONEncoder(ensure_ascii=False)
 
 
 class Encoding:
@@ -100,7 +102,7 @@ class Encoding:
 
     def text(self, text: str) -> Lexeme:
         """One exact text. A text with a lone surrogate has no spelling: the empty language."""
-        if any("\ud800" <= char <= "\udfff" for char in text):
+        if not is_spellable(text):
             return EMPTY
         if self.single:
             return literal(self._spell(text))
@@ -108,7 +110,7 @@ class Encoding:
 
     def texts(self, texts: Iterable[str]) -> Lexeme:
         """A finite set of texts."""
-        members = [text for text in texts if not any("\ud800" <= char <= "\udfff" for char in text)]
+        members = [text for text in texts if is_spellable(text)]
         if self.single:
             return literals(self._spell(text) for text in members)
         if len(members) < 2:
@@ -168,7 +170,12 @@ class _Utf8(Encoding):
 
 class _Json(Encoding):
     def _spell(self, text: str) -> bytes:
-        return json.dumps(text, ensure_ascii=False)[1:-1].encode()
+        return _JSON.encode(text)[1:-1].encode()
+
+
+def is_spellable(text: str) -> bool:
+    """Whether a text is free of lone surrogates, which have no UTF-8."""
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _one_byte(mask: int) -> Lexeme:

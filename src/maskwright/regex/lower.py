@@ -3,46 +3,25 @@
 Does: a bottom-up pass that spells characters through an `Encoding`; runs of fixed characters become
 literals, fixed alternatives a literal set. Does not: look-around (`look`).
 
-The pass is a loop with its own stack, since a tree may be nested deeper than Python's.
+The pass is a loop (`walk.bottom_up`), since a tree may be nested deeper than Python's stack.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import groupby
 
 from ..lexeme import Lexeme, complement, either, intersection, repeat
 from .charset import ALL
 from .encoding import Encoding, joined
 from .tree import And, Chars, Concat, Node, Not, Repeat, Union
+from .walk import bottom_up
 
 __all__ = ["fixed_text", "lower"]
 
 
 def lower(root: Node, encoding: Encoding) -> Lexeme:
     """The lexeme of a tree without look-around, matched as a whole."""
-    done: dict[Node, Lexeme] = {}
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        if node in done:
-            stack.pop()
-            continue
-        waiting = [child for child in _children(node) if child not in done]
-        if waiting:
-            stack.extend(waiting)
-            continue
-        stack.pop()
-        done[node] = _combine(node, done, encoding)
-    return done[root]
-
-
-def _children(node: Node) -> Sequence[Node]:
-    if isinstance(node, Concat | Union | And):
-        return node.parts
-    if isinstance(node, Repeat | Not):
-        return (node.body,)
-    return ()
+    return bottom_up(root, lambda node, done: _combine(node, done, encoding))
 
 
 def _combine(node: Node, done: dict[Node, Lexeme], encoding: Encoding) -> Lexeme:

@@ -4,7 +4,8 @@
 The stages, one file each: documents and references (`nodes`, `dialect`), sets of obligations to branches
 (`branches`, `keywords`, `duals`, `disjoint`, `propagate`), branches to shapes (`shapes`), shapes to
 expressions (`objects`, `arrays`, `unique`, `strings`, `numeric`, `finite`), tied together and memoised by
-`builder`.
+`builder`. Before anything is expanded the document is looked over (`preflight`), and what may be refused is
+worked out (`inspection`); that a value exists is proved from the text where that is plain (`witness`).
 """
 
 from __future__ import annotations

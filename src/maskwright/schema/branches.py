@@ -14,7 +14,7 @@ exponential in parts of the schema that generation never visits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,9 +23,9 @@ from .groups import Clause, Literal
 from .values import ANY, OBJECT, json_key, type_bit
 
 if TYPE_CHECKING:
-    from .builder import Builder
     from .nodes import Node
     from .options import SchemaOptions
+    from .propagate import Judge
     from .report import Report
 
 #: A place that splits more often keeps choices among single properties as clauses.
@@ -80,7 +80,7 @@ class AnyOf:
 Obligation = tuple["Node | AnyOf", bool]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Holds:
     """A node that must hold (or fail), seen by some ``unevaluated*`` scopes."""
 
@@ -90,70 +90,70 @@ class Holds:
     without: str | None = None  # a keyword to leave out
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Types:
     """The value is of one of these types."""
 
     mask: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Values:
     """The value is one of these (by `json_key`)."""
 
     values: dict[Any, Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Excluded:
     """The value is none of these (by `json_key`)."""
 
     values: dict[Any, Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Strings:
     """A constraint on the value if it is a string."""
 
     atom: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Numbers:
     """A constraint on the value if it is a number."""
 
     atom: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Arrays:
     """A constraint on the value if it is an array."""
 
     atom: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Objects:
     """A constraint on the value if it is an object."""
 
     atom: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Requires:
     """If the value is an object, it has this property."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Lacks:
     """If the value is an object, it does not have this property."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Choice:
     """One of several lists of tasks.
 
@@ -218,8 +218,11 @@ class Branch:
     def copy(self) -> Branch:
         """An independent copy: the containers are replaced, never changed, except ``done``."""
         new = Branch.__new__(Branch)
-        for name in Branch.__slots__:
-            setattr(new, name, getattr(self, name))
+        new.types, new.values, new.excluded = self.types, self.values, self.excluded
+        new.strings, new.numbers = self.strings, self.numbers
+        new.arrays, new.objects = self.arrays, self.objects
+        new.required, new.lacks = self.required, self.lacks
+        new.evaluated, new.choices = self.evaluated, self.choices
         new.done = dict(self.done)
         return new
 
@@ -265,18 +268,24 @@ class Expander:
     """Turns sets of obligations into branches.
 
     Args:
-        builder: Knows the options and the report, and which scalar schemas go together.
+        options: How schemas are read.
+        report: What became of each keyword.
+        judge: Prunes choices.
+        assert_node: Adds what it means that a node holds (see `keywords`).
+        negate: The alternatives that it means that a node fails (see `duals`).
     """
 
-    def __init__(self, builder: Builder) -> None:
-        # Imported here because they need the classes above.
-        from .duals import negate
-        from .keywords import assert_node
-        from .propagate import Judge
-
-        self.options: SchemaOptions = builder.options
-        self.report: Report = builder.report
-        self._judge = Judge(builder)
+    def __init__(
+        self,
+        options: SchemaOptions,
+        report: Report,
+        judge: Judge,
+        assert_node: Callable[..., None],
+        negate: Callable[[Expander, Node], list[list[Task]]],
+    ) -> None:
+        self.options: Final = options
+        self.report: Final = report
+        self._judge: Final = judge
         self._assert: Final = assert_node
         self._negate: Final = negate
 

@@ -22,18 +22,22 @@ from ..rules import Alt, Call, Expr, Lex, Never, Rule
 from .arrays import array_expr
 from .branches import AnyOf, Branch, Expander, Obligation
 from .distinct import Distinct
+from .duals import negate
 from .emptiness import has_no_text
 from .finite import value_expr, value_meets
+from .inspection import Inspection
+from .keywords import assert_node
 from .nodes import Documents, Node
 from .numeric import any_integer, numbers_lexeme
 from .objects import object_expr
 from .options import SchemaOptions
 from .preflight import preflight
+from .propagate import Judge
 from .report import Report, Status
 from .satisfiable import Satisfiability
 from .shapes import ArrayShape, ObjectShape, Obligations, array_shape, object_shapes, prune_object
 from .spelling import any_number, layout_of
-from .strings import string_lexeme
+from .strings import plainly_has_text, string_lexeme
 from .values import ANY, ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, type_bit
 
 __all__ = ["Builder"]
@@ -62,9 +66,8 @@ _SILENT: Final = frozenset(
 )
 #: A chain of references longer than this is a cycle that says nothing.
 _MAX_CHAIN: Final = 64
-#: Rules that a complete expansion may make, and how many are made at once for a risky schema.
+#: Rules that a complete expansion may make.
 _MAX_RULES: Final = 100_000
-_EAGER_RULES: Final = 500
 
 
 class Builder:
@@ -78,6 +81,7 @@ class Builder:
         anything: A node that every value meets.
         n_ways: Shapes made so far of objects that ask for some open member.
         distinct: Arrays of unique items, per shape and depth.
+        made: The rules of values so far, and what each of them has to meet.
     """
 
     def __init__(self, schema: Any, options: SchemaOptions, report: Report | None = None) -> None:
@@ -90,10 +94,10 @@ class Builder:
         self.anything = self.documents.node(True, root.resource, (), "#", ())
         self.satisfiability = Satisfiability(self)
         self._integer: Expr = any_integer(options.integer_spelling)
-        self._expander = Expander(self)
+        self._expander = Expander(options, self.report, Judge(self), assert_node, negate)
         self._branches: dict[Obligations, list[Branch]] = {}
         self._rules: dict[tuple[Obligations, int], Expr] = {}
-        self._pending: list[Rule] = []
+        self.made: list[tuple[Obligations, Rule]] = []
         self._unions: dict[frozenset[Obligation], AnyOf] = {}
         self._followed: dict[Node, Node] = {}
         self._arrays: dict[tuple[Branch, bool], ArrayShape] = {}
@@ -183,6 +187,13 @@ class Builder:
             self._strings[branch] = lexeme
         return lexeme
 
+    def has_string(self, branch: Branch) -> bool:
+        """Whether a branch that allows strings has some."""
+        if plainly_has_text(branch):
+            return True
+        lexeme = self.strings_of(branch)
+        return lexeme.op is not EMPTY.op and not (branch.strings and has_no_text(lexeme))
+
     def array_of(self, branch: Branch, *, strict: bool | None = None) -> ArrayShape:
         """The arrays of a branch."""
         key = (branch, self.options.strict_mode if strict is None else strict)
@@ -213,7 +224,7 @@ class Builder:
                 found = self.body(obligations, depth)
             elif found is None:
                 rule = Rule(_name_of(obligations), lambda: self.body(obligations, depth))
-                self._pending.append(rule)
+                self.made.append((obligations, rule))
                 found = Call(rule)
             self._rules[key] = found
         return found
@@ -275,10 +286,8 @@ class Builder:
         if words:
             expr = self.words_of(branch, words)
             found.extend([expr] if expr is not None else [])
-        if types & STRING:
-            lexeme = self.strings_of(branch)
-            if lexeme.op is not EMPTY.op and not (branch.strings and has_no_text(lexeme)):
-                found.append(Lex(lexeme))
+        if types & STRING and self.has_string(branch):
+            found.append(Lex(self.strings_of(branch)))
         if types & NUMBER:
             lexeme = numbers_lexeme(branch, self.options.integer_spelling, self.report)
             if lexeme.op is not EMPTY.op:
@@ -353,27 +362,37 @@ class Builder:
         if not possible:
             raise self.satisfiability.conflict(node)
         expr = self.value(obligations, 0)
-        self.report.when_completing(lambda: self._complete(_MAX_RULES))
-        if self._findings.is_risky:
-            self._complete(_EAGER_RULES)
+        self.report.when_completing(self._complete)
+        if self._findings.risky:
+            self._inspect()
         # The rule of "any value" belongs to all schemas of the process.
         rule = expr.rule if isinstance(expr, Call) and obligations else Rule("root", expr)
         rule.origin = node
         return rule
 
-    def _complete(self, limit: int) -> None:
+    def _inspect(self) -> None:
+        """Expand what may not be enforceable."""
+        builder = self._flat() if self.layout.is_indented else self
+        Inspection(builder, self._findings).run()
+
+    def _complete(self) -> None:
         """Expand all rules of values, up to a limit."""
         if self.layout.is_indented:
-            # Rules that know their depth have no end where the schema recurs; what they mean does not
-            # depend on it.
-            flat = Builder(self.documents.root.schema, replace(self.options, indent=None), self.report)
+            flat = self._flat()
             flat.value(flat.obligations(flat.documents.root), 0)
-            flat._complete(limit)
+            flat._complete()
             return
         n_rules = 0
-        while self._pending and n_rules < limit:
+        while n_rules < min(len(self.made), _MAX_RULES):
+            self.made[n_rules][1].expand()
             n_rules += 1
-            self._pending.pop().expand()
+
+    def _flat(self) -> Builder:
+        """A builder of the same schema without indentation.
+
+        Rules that know their depth have no end where the schema recurs; what they mean does not depend on it.
+        """
+        return Builder(self.documents.root.schema, replace(self.options, indent=None), self.report)
 
     def widen(self, node: Node, keyword: str, why: str, hint: str | None = None) -> None:
         """Drop a keyword that cannot be enforced: noted when lenient, an error otherwise.
@@ -414,6 +433,10 @@ _COMBINATORS: Final = frozenset(
         "const",
         "pattern",
         "format",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
         "multipleOf",
         "dependentSchemas",
         "dependencies",

@@ -221,8 +221,7 @@ class Clauses:
         return [
             Seq(
                 (
-                    layout.key(member.name),
-                    layout.colon,
+                    *layout.key(member.name),
                     self._builder.value(obligations, self._inner),
                     self._rule("after", rest, after, n_members + 1),
                 )

@@ -55,11 +55,17 @@ def are_disjoint(one: Node, other: Node, depth: int = _DEPTH) -> bool:
 
 
 def _surface(node: Node, depth: int) -> _Surface:
-    found = _Surface()
-    try:
-        _collect(node, found, depth, set())
-    except (SchemaError, KeyError, TypeError, ValueError):
-        return _Surface()  # malformed: expansion will say so
+    """The surface of a node; remembered, since each option of ``oneOf`` is held against all others."""
+    if node.surfaces is None:
+        node.surfaces = {}
+    found: _Surface | None = node.surfaces.get(depth)
+    if found is None:
+        found = _Surface()
+        try:
+            _collect(node, found, depth, set())
+        except (SchemaError, KeyError, TypeError, ValueError):
+            found = _Surface()  # malformed: expansion will say so
+        node.surfaces[depth] = found
     return found
 
 

@@ -137,8 +137,8 @@ def _written(builder: Builder, value: Any, depth: int) -> Lexeme:
         if index:
             parts.append(layout.separator(depth).lexeme)
         if isinstance(value, dict):
-            name = layout.key(item[0]).lexeme
-            parts.extend((name, layout.colon.lexeme, _written(builder, item[1], inner)))
+            parts.extend(part.lexeme for part in layout.key(item[0]))
+            parts.append(_written(builder, item[1], inner))
         else:
             parts.append(_written(builder, item, inner))
     return concat(*parts, layout.closing(brackets[1:], depth).lexeme)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["ALL", "Clause", "Contains", "HasMember", "ItemGroup", "Names", "PropertyGroup", "Unevaluated"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class PropertyGroup:
     """``properties``, ``patternProperties`` and ``additionalProperties`` of one schema object.
 
@@ -29,7 +29,7 @@ class PropertyGroup:
     rest: Node | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ItemGroup:
     """``prefixItems`` and ``items`` (or their older forms) of one schema object.
 
@@ -45,7 +45,7 @@ class ItemGroup:
     rest: Node | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Contains:
     """Between ``low`` and ``high`` of the items from index ``start`` on meet an obligation."""
 
@@ -56,14 +56,14 @@ class Contains:
     evaluates: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Names:
     """Every property name, taken as a string value, meets the obligation."""
 
     obligation: Obligation
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class HasMember:
     """Some property has a name in a class and a value that meets ``value``.
 
@@ -83,7 +83,7 @@ class HasMember:
     value: Obligation | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Unevaluated:
     """``unevaluatedProperties`` or ``unevaluatedItems``: decided when a branch is complete.
 
@@ -101,7 +101,7 @@ class Unevaluated:
 Literal = tuple[str, bool, "Obligation | None"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Clause:
     """At least one literal is met.
 

@@ -26,6 +26,7 @@ from .branches import (
     values_of,
 )
 from .disjoint import are_disjoint
+from .formats import FORMATS, format_note, format_number_range
 from .groups import ALL, Contains, ItemGroup, Names, PropertyGroup, Unevaluated
 from .preflight import pattern_problem
 from .report import Status
@@ -412,8 +413,6 @@ def asserted_format(expander: Expander, node: Node, name: str) -> tuple[int, int
 
     The report is told why nothing is asserted, or how the language differs from the specification.
     """
-    from .formats import FORMATS, format_note, format_number_range
-
     note = expander.report.note
     if not expander.options.format_assertion:
         note(node.pointer, "format", Status.ANNOTATION, "format_assertion is off")

@@ -42,7 +42,17 @@ class Resource:
 class Node:
     """One schema in its context. Made by `Documents` only; compares by identity."""
 
-    __slots__ = ("_key", "_parent", "_pointer", "documents", "resource", "schema", "scope", "tasks")
+    __slots__ = (
+        "_key",
+        "_parent",
+        "_pointer",
+        "documents",
+        "resource",
+        "schema",
+        "scope",
+        "surfaces",
+        "tasks",
+    )
 
     def __init__(
         self,
@@ -58,6 +68,7 @@ class Node:
         self.resource = resource
         self.scope = scope
         self.tasks: Any = None  # what the expander remembers about it
+        self.surfaces: dict[int, Any] | None = None  # what `disjoint` remembers about it
         self._parent = parent
         self._key = key
         self._pointer: str | None = None
@@ -96,6 +107,7 @@ class Documents:
 
     def __init__(self, schema: Any, registry: Any = None, *, is_dynamic: bool = True) -> None:
         self._nodes: dict[tuple[int, int, tuple[Resource, ...]], Node] = {}
+        self._resolved: dict[tuple[Node, str], Node] = {}
         self._resources: dict[tuple[int, str], Resource] = {}
         self._given_registry = registry
         self._registry: Any = None
@@ -117,12 +129,15 @@ class Documents:
         node = self._nodes.get(place)
         if node is not None:
             return node
+        inner_place = place
         if isinstance(schema, dict):
-            inner = self._entered(schema, resource)
+            inner = self._entered(schema, resource) if "$id" in schema or "id" in schema else None
             if inner is not None:
                 resource = inner
                 if inner.is_dynamic and inner not in scope:
                     scope = (*scope, inner)
+                inner_place = (id(schema), id(resource), scope)
+                node = self._nodes.get(inner_place)
         elif not isinstance(schema, bool):
             pointer = Node(self, schema, resource, scope, parent, key).pointer
             raise SchemaError(
@@ -130,8 +145,6 @@ class Documents:
                 pointer=pointer,
                 keyword=str(key[-1]) if key else None,
             )
-        inner_place = (id(schema), id(resource), scope)
-        node = self._nodes.get(inner_place)
         if node is None:
             node = Node(self, schema, resource, scope, parent, key)
         self._nodes[place] = self._nodes[inner_place] = node
@@ -149,6 +162,12 @@ class Documents:
         Raises:
             SchemaError: There is no such place, or its document is not in the registry.
         """
+        found = self._resolved.get((node, ref))
+        if found is None:
+            found = self._resolved[node, ref] = self._resolve(node, ref, keyword)
+        return found
+
+    def _resolve(self, node: Node, ref: str, keyword: str) -> Node:
         resource = node.resource
         if ref == "#":
             return self._at(resource.contents, resource, node.scope, ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import lcm
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import GrammarError, LimitExceeded
@@ -16,7 +17,7 @@ from .values import FRACTION, INTEGER, NUMBER, decimal_of, is_number
 if TYPE_CHECKING:
     from .branches import Branch
 
-__all__ = ["any_integer", "number_meets", "numbers_lexeme"]
+__all__ = ["any_integer", "number_meets", "numbers_lexeme", "plainly_has_number"]
 
 Spelling = Literal["plain", "json"]
 
@@ -25,6 +26,30 @@ Spelling = Literal["plain", "json"]
 def any_integer(spelling: Spelling) -> Lex:
     """Every integer, in a spelling."""
     return Lex(number_lexeme(integer=True, integer_spelling=spelling))
+
+
+def plainly_has_number(branch: Branch) -> bool:
+    """Whether some number meets the branch, as far as that is plain without an automaton.
+
+    A multiple of whole numbers lies in every range that is as wide as their least common multiple.
+    """
+    if not branch.types & INTEGER or branch.excluded:
+        return False
+    step, is_open = 1, False
+    low = high = None
+    for kind, value, _ in branch.numbers:
+        if kind == "plain":
+            continue
+        if not isinstance(value, int) or kind == "not_multiple":
+            return False
+        if kind == "multiple":
+            step = lcm(step, value)
+        elif kind in ("min", "xmin"):
+            low = value if low is None else max(low, value)
+        else:
+            high = value if high is None else min(high, value)
+        is_open = is_open or kind in ("xmin", "xmax")
+    return low is None or high is None or high - low >= (2 * step if is_open else step)
 
 
 def numbers_lexeme(branch: Branch, spelling: Spelling, report: Report) -> Lexeme:

@@ -68,7 +68,6 @@ class _Declared(_InOrder):
         """The whole object."""
         members = self._shape.members
         start, after = self._extras()
-        colon = self._layout.colon
         may_end = True  # nothing required from here on
         # From the end: `after` is A(i + 1), `start` is S(i + 1).
         for index in range(len(members) - 1, -1, -1):
@@ -80,11 +79,11 @@ class _Declared(_InOrder):
                 wants_start = index == 0 or not members[index - 1].required
                 if wants_start and index:
                     after = _as_rule(after)  # both A(i) and S(i) lead to it
-                start = _chain((key, colon, value), after) if wants_start else None
+                start = _chain((*key, value), after) if wants_start else None
                 if index:
-                    after = _chain((self._separator, key, colon, value), after)
+                    after = _chain((self._separator, *key, value), after)
             else:
-                step = _chain((key, colon, value), after)
+                step = _chain((*key, value), after)
                 start = step if start is None else Alt((step, start))
                 if index:
                     start = _as_rule(start)  # both A(i) and S(i - 1) lead to it
@@ -171,8 +170,8 @@ class _Counted(_InOrder):
         options: list[Expr] = []
         if self._can(index + 1, n_members + 1):
             value = self._builder.value(member.obligations, self._inner)
-            key, colon = self._layout.key(member.name), self._layout.colon
-            options.append(Seq((key, colon, value, self._after(index + 1, n_members + 1))))
+            key = self._layout.key(member.name)
+            options.append(Seq((*key, value, self._after(index + 1, n_members + 1))))
         if not member.required and self._can(index + 1, n_members, more=True):
             options.append(self._start(index + 1, n_members))
         return options[0] if len(options) == 1 else Alt(tuple(options))
@@ -231,7 +230,7 @@ def any_order_expr(
             guards.append(Act(Action.HAS, index))
         else:
             parts.extend(counted)
-        options.append(Seq((*parts, layout.key(name), layout.colon, value)))
+        options.append(Seq((*parts, *layout.key(name), value)))
     if opened:
         options.extend(opened.options(counted))
         guards.extend(opened.guards)

@@ -8,8 +8,8 @@ pass that knows where it is runs when the glance meets anything unusual. The gla
 that definitions which nothing refers to cost nothing.
 
 What can only be judged together with other keywords is not decided here; schemas with keywords that can
-split into too many cases, or cannot always be enforced, are marked `is_risky`, and the builder then
-expands what they reach right away.
+split into too many cases, or cannot always be enforced, are remembered as `risky`, and expanded right away
+(`inspection`).
 """
 
 from __future__ import annotations
@@ -31,28 +31,36 @@ Path = tuple[Any, ...]  # (outer path, part, part, ...): nested, so that going d
 _MAX_SCHEMAS: Final = 2_000_000
 
 _AS_TYPE, _AS_MAP, _AS_SCHEMA, _AS_NAMES, _AS_COUNT, _AS_REF = range(6)
-_AS_LIST, _AS_PATTERN, _AS_VALUES, _AS_TEXT, _AS_DEFINITIONS, _AS_ODD = range(6, 12)
+_AS_LIST, _AS_PATTERN, _AS_VALUES, _AS_TEXT, _AS_DEFINITIONS, _AS_NUMBER = range(6, 12)
+_AS_PATTERNS, _AS_ID, _AS_ODD = range(12, 15)
 
 _TYPES: Final = frozenset(["null", "boolean", "string", "integer", "number", "array", "object", "any"])
+#: Types that share no value with another, but for the two kinds of numbers.
+_APART: Final = _TYPES - {"any"}
+_NUMBERS: Final = frozenset(["integer", "number"])
 
 
 class Findings:
     """What the pass has seen.
 
     Attributes:
-        is_risky: Whether something may turn out not to be enforceable.
+        risky: Places of schemas that may turn out not to be enforceable.
+        local_refs: What each local reference leads to, and the place of the schema that has it. Known only
+            where nothing but the root has an id.
+        has_ids: Whether a part of the document has an id.
         is_dynamic: Whether there is a dynamic or recursive anchor.
         is_lenient: Whether patterns that cannot be used are let through (to be widened).
     """
 
-    __slots__ = ("has_ids", "is_dynamic", "is_lenient", "is_risky", "local_refs")
+    __slots__ = ("has_ids", "is_dynamic", "is_lenient", "local_refs", "refs", "risky")
 
     def __init__(self, is_lenient: bool = False) -> None:
         self.is_lenient = is_lenient
-        self.is_risky = False
+        self.risky: list[Path] = []
         self.is_dynamic = False
         self.has_ids = False
-        self.local_refs: list[tuple[str, Path]] = []
+        self.refs: list[tuple[str, Path]] = []  # as they are spelled
+        self.local_refs: list[tuple[Any, Path]] = []
 
 
 def preflight(root: Any, *, lenient: bool = False) -> Findings:
@@ -83,11 +91,12 @@ def _look(root: dict[str, Any], lenient: bool) -> Findings:
                 look = _LOOKS.get(keyword)
                 if look is not None:
                     look(found, stack, path, keyword, value)
+            if "pattern" in schema and "format" in schema:
+                found.risky.append(path)  # together they may be too large an automaton
         elif not isinstance(schema, bool):
             raise _error(path, None, f"a schema is an object, true or false, not {type(schema).__name__}")
     if not found.has_ids:
-        for ref, path in found.local_refs:
-            _check_pointer(root, ref, path)
+        found.local_refs = [(_check_pointer(root, ref, path), path) for ref, path in found.refs]
     return found
 
 
@@ -114,7 +123,7 @@ def _glance(root: dict[str, Any]) -> Findings | None:
                 continue
             of = value.__class__
             if kind == _AS_TYPE:
-                if of is str and value in types:
+                if value in types if of is str else _is_plain(kind, of, value, stack):
                     continue
             elif kind == _AS_MAP:
                 if of is dict:
@@ -126,6 +135,12 @@ def _glance(root: dict[str, Any]) -> Findings | None:
             elif kind == _AS_REF:
                 if of is str and (value in refs or _follows(root, value, refs, stack)):
                     continue
+            elif kind == _AS_TEXT:
+                if of is str and "pattern" not in schema:
+                    continue
+            elif kind == _AS_ID:
+                if schema is root or of is not str:
+                    continue
             elif _is_plain(kind, of, value, stack):
                 continue
             return None
@@ -134,10 +149,17 @@ def _glance(root: dict[str, Any]) -> Findings | None:
 
 def _is_plain(kind: int, of: type, value: Any, stack: list[Any]) -> bool:
     """Whether the value of a rarer keyword asks for no closer look."""
-    if kind in (_AS_COUNT, _AS_TEXT, _AS_DEFINITIONS):
-        if kind == _AS_COUNT:
-            return of is int and value >= 0
-        return of is (str if kind == _AS_TEXT else dict)
+    if kind == _AS_COUNT:
+        return of is int and value >= 0
+    if kind == _AS_NUMBER:
+        return of is int or of is float
+    if kind == _AS_DEFINITIONS:
+        return of is dict
+    if kind == _AS_PATTERNS:
+        if of is not dict:
+            return False
+        stack.extend(value.values())
+        return all(pattern_problem(pattern) is None for pattern in value)
     if kind == _AS_PATTERN:
         return of is str and pattern_problem(value) is None
     if of is not list:
@@ -145,6 +167,8 @@ def _is_plain(kind: int, of: type, value: Any, stack: list[Any]) -> bool:
     if kind == _AS_LIST:
         stack.extend(value)
         return bool(value)
+    if kind == _AS_TYPE:
+        return all(name.__class__ is str and name in _TYPES for name in value)
     return kind == _AS_VALUES or (kind == _AS_NAMES and all(name.__class__ is str for name in value))
 
 
@@ -207,7 +231,7 @@ def _dependencies(
 ) -> None:
     if not isinstance(value, dict):
         raise _error(path, keyword, f"{keyword} must be an object, not {type(value).__name__}")
-    found.is_risky = True
+    found.risky.append(path)
     for name, inner in value.items():
         if isinstance(inner, (dict, bool)):
             stack.append((inner, (path, keyword, name)))
@@ -218,10 +242,19 @@ def _dependencies(
 def _list(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
     if not isinstance(value, list) or (not value and keyword != "prefixItems"):
         raise _error(path, keyword, f"{keyword} must be a non-empty list of schemas")
-    if keyword == "oneOf":
-        found.is_risky = True
+    if keyword == "oneOf" and not _are_apart(value):
+        found.risky.append(path)
     for index, inner in enumerate(value):
         stack.append((inner, (path, keyword, index)))
+
+
+def _are_apart(options: list[Any]) -> bool:
+    """Whether each option has one type of its own, so that "one of them" is "any of them"."""
+    types = [option.get("type") for option in options if isinstance(option, dict)]
+    if len(types) != len(options) or not all(isinstance(name, str) for name in types):
+        return False
+    names = set(types)
+    return len(names) == len(types) and names <= _APART and not names >= _NUMBERS
 
 
 def _one(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
@@ -229,7 +262,7 @@ def _one(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: st
 
 
 def _risky_one(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
-    found.is_risky = True
+    found.risky.append(path)
     stack.append((value, (path, keyword)))
 
 
@@ -253,7 +286,7 @@ def _type(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: s
 
 def _count(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
     if keyword == "minProperties" and value != 0 and value != 1:
-        found.is_risky = True
+        found.risky.append(path)
     if value.__class__ is int and value >= 0:
         return
     if not is_number(value) or not is_integer(value) or value < 0:
@@ -262,7 +295,7 @@ def _count(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: 
 
 def _number(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
     if keyword == "multipleOf":
-        found.is_risky = True
+        found.risky.append(path)
     if value.__class__ is int or is_number(value) or (isinstance(value, bool) and keyword[0] == "e"):
         return
     raise _error(path, keyword, f"{keyword} must be a number, not {value!r}")
@@ -281,10 +314,10 @@ def _string(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword:
 
 def _ref(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
     _string(found, stack, path, keyword, value)
-    if value.startswith("#/"):
-        found.local_refs.append((value, path))
-    elif value != "#":
-        found.is_risky = True
+    if value.startswith("#/") or value == "#":
+        found.refs.append((value, path))
+    else:
+        found.risky.append(path)
 
 
 def _required(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
@@ -301,7 +334,7 @@ def _unique(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword:
     if not isinstance(value, bool):
         raise _error(path, keyword, "uniqueItems must be true or false")
     if value:
-        found.is_risky = True
+        found.risky.append(path)
 
 
 def _id(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
@@ -375,13 +408,15 @@ _KINDS: Final[dict[str, int]] = {
     "type": _AS_TYPE,
     "properties": _AS_MAP,
     **dict.fromkeys(["$defs", "definitions"], _AS_DEFINITIONS),
-    **dict.fromkeys(["items", "additionalProperties"], _AS_SCHEMA),
+    **dict.fromkeys(["items", "additionalProperties", "additionalItems"], _AS_SCHEMA),
+    "patternProperties": _AS_PATTERNS,
     "required": _AS_NAMES,
     **dict.fromkeys(["minLength", "maxLength", "minItems", "maxItems"], _AS_COUNT),
-    **dict.fromkeys(["minimum", "maximum"], _AS_COUNT),
+    **dict.fromkeys(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], _AS_NUMBER),
     "$ref": _AS_REF,
-    "anyOf": _AS_LIST,
+    **dict.fromkeys(["anyOf", "allOf"], _AS_LIST),
     "pattern": _AS_PATTERN,
     "format": _AS_TEXT,
     "enum": _AS_VALUES,
+    **dict.fromkeys(["$id", "id"], _AS_ID),
 }

@@ -29,7 +29,7 @@ from .branches import (
     Values,
 )
 from .groups import PropertyGroup
-from .values import ARRAY, OBJECT, json_key, type_bit
+from .values import ANY, ARRAY, OBJECT, json_key, type_bit
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -62,6 +62,20 @@ _SCALAR_KEYWORDS: Final = frozenset(
     ]
 )
 _DEPTH: Final = 4
+#: What else a schema may say that lists its values.
+_BOUNDED_KEYWORDS: Final = frozenset(
+    [
+        "pattern",
+        "format",
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+    ]
+)
 
 
 class Judge:
@@ -69,6 +83,7 @@ class Judge:
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
+        self._listed: dict[Node, frozenset[Any] | None] = {}
 
     def prune(self, branch: Branch) -> list[Task] | None:
         """Reduce the choices of a branch.
@@ -184,7 +199,27 @@ class Judge:
         return found
 
     def _together(self, known: list[Obligation], more: Obligation) -> bool:
+        """Whether a scalar meets all of these; from lists of values where all have one, without branches."""
+        left: frozenset[Any] | None = None
+        barred: frozenset[Any] = frozenset()
+        for node, positive in (*known, more):
+            keys = None if isinstance(node, AnyOf) else self._keys(node)
+            if keys is None:
+                left = None
+                break
+            if not positive:
+                barred |= keys
+            else:
+                left = keys if left is None else left & keys
+        if left is not None:
+            return not left <= barred
         return self._builder.satisfiable(self._builder.cleaned([*known, more]))
+
+    def _keys(self, node: Node) -> frozenset[Any] | None:
+        """The values of a scalar schema by `json_key`, if it lists them and says no more than their type."""
+        if node not in self._listed:
+            self._listed[node] = _listed_keys(node)
+        return self._listed[node]
 
     def conflicts(self, branch: Branch, node: Node, depth: int = _DEPTH) -> bool:
         """Whether it is plain that no value of the branch meets the node."""
@@ -235,6 +270,19 @@ class Judge:
                 if scalars and is_scalar(own) and not self._together(scalars, own):
                     return True
         return False
+
+
+def _listed_keys(node: Node) -> frozenset[Any] | None:
+    from .keywords import type_mask
+
+    schema = node.schema
+    if ("enum" in schema) is ("const" in schema) or not _BOUNDED_KEYWORDS.isdisjoint(schema):
+        return None
+    if not node.resource.dialect.keywords >= {"enum", "const", "type"}:
+        return None
+    values = schema["enum"] if "enum" in schema else [schema["const"]]
+    mask = type_mask(node, schema["type"]) if "type" in schema else ANY
+    return frozenset(json_key(value) for value in values if type_bit(value) & mask)
 
 
 def _same(one: Node | AnyOf, other: Node | AnyOf) -> bool:

@@ -5,23 +5,23 @@ that no value meets. The answer is a least fixed point: a recursive schema has a
 finite value exists, so a set that is met again while it is being decided counts as unsatisfiable *there*;
 a "no" that rests on such an assumption is not remembered.
 
-Most sets are settled by an obvious witness (a plain string, an empty container) without being expanded.
-That matters: this runs for every property of every object that is visited.
+Most sets are settled by an obvious witness (see `witness`) without being expanded. That matters: this runs
+for every property of every object that is visited.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..errors import SchemaError
 from ..lexeme import Op
 from .arrays import is_possible
 from .branches import AnyOf, Branch
-from .emptiness import has_no_text
 from .finite import value_meets
-from .numeric import numbers_lexeme
+from .numeric import numbers_lexeme, plainly_has_number
 from .shapes import Obligations, holds_object
 from .values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
+from .witness import has_witness
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -29,33 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Satisfiability"]
 
-#: With any of these a schema object has no obvious witness.
-_HARD: Final = frozenset(
-    [
-        "$ref",
-        "$dynamicRef",
-        "$recursiveRef",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "const",
-        "enum",
-        "dependentSchemas",
-        "dependentRequired",
-        "dependencies",
-    ]
-)
-_WITNESS_SPOILERS: Final = {
-    "string": frozenset(["pattern", "format", "maxLength"]),
-    "object": frozenset(["minProperties"]),
-    "array": frozenset(["minItems", "contains"]),
-    "boolean": frozenset[str](),
-    "null": frozenset[str](),
-    "number": frozenset(["maximum", "exclusiveMaximum", "multipleOf"]),
-    "integer": frozenset(["maximum", "exclusiveMaximum", "multipleOf"]),
-}
 _FREE: Final = 1 << 60
 
 
@@ -107,10 +80,10 @@ class Satisfiability:
         types = branch.types
         if types & (NULL | BOOLEAN) and builder.words_of(branch, types & (NULL | BOOLEAN)) is not None:
             return True
-        if types & STRING:
-            lexeme = builder.strings_of(branch)
-            if lexeme.op is not Op.EMPTY and not (branch.strings and has_no_text(lexeme)):
-                return True
+        if types & STRING and builder.has_string(branch):
+            return True
+        if types & NUMBER and plainly_has_number(branch):
+            return True
         if types & NUMBER:
             lexeme = numbers_lexeme(branch, builder.options.integer_spelling, builder.report)
             if lexeme.op is not Op.EMPTY:
@@ -132,47 +105,6 @@ class Satisfiability:
             keyword=None,
             hint="bounds that cross, required properties that are false, or recursion without an end",
         )
-
-
-def has_witness(schema: Any) -> bool:
-    """Whether a schema plainly has a value: a plain scalar, or a container with what is required."""
-    if isinstance(schema, bool):
-        return schema
-    if not _HARD.isdisjoint(schema):
-        values = schema.get("enum")
-        plain = isinstance(values, list) and values and schema.keys() <= _PLAIN_ENUM
-        if not plain:
-            return False
-        kind = schema.get("type", "string")
-        return kind == "string" and any(isinstance(value, str) for value in values)
-    kind = schema.get("type", "null")
-    if isinstance(kind, str):
-        return _has_witness_of(kind, schema)
-    return isinstance(kind, list) and any(
-        isinstance(one, str) and _has_witness_of(one, schema) for one in kind
-    )
-
-
-def _has_witness_of(kind: str, schema: dict[str, Any]) -> bool:
-    spoilers = _WITNESS_SPOILERS.get(kind)
-    if spoilers is None or not spoilers.isdisjoint(schema):
-        return False
-    if kind != "object" or "required" not in schema:
-        return True
-    if not _NAME_KEYWORDS.isdisjoint(schema):
-        return False
-    listed = schema.get("properties")
-    needed = schema["required"]
-    if not isinstance(listed, dict) or not isinstance(needed, list):
-        return False
-    return all(name in listed and has_witness(listed[name]) for name in needed)
-
-
-#: With any of these a required property may owe more than its own schema, or not fit in.
-_NAME_KEYWORDS: Final = frozenset(
-    ["patternProperties", "propertyNames", "maxProperties", "unevaluatedProperties"]
-)
-_PLAIN_ENUM: Final = frozenset(["enum", "type", "title", "description", "default", "$comment", "examples"])
 
 
 def _blame(builder: Builder, node: Node) -> tuple[Node, str]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..lexeme import EPSILON, Lexeme, Op, byte_set, concat, literal, literals, repeat, union
-from ..regex.encoding import JSON_ANY_SPELLING, JSON_CANONICAL, JSON_STRING, Encoding
+from ..regex.encoding import JSON_ANY_SPELLING, JSON_CANONICAL, JSON_STRING, Encoding, is_spellable, joined
 from ..rules import Alt, Call, Expr, Lex, Repeat, Rule, Seq
 from .numbers import number_lexeme
 from .options import DEFAULT_WHITESPACE, SchemaOptions
@@ -54,7 +54,7 @@ class Layout:
         self._indent = options.indent or 0
         self._memo: dict[tuple[bytes, int], Lex] = {}
         self._any: dict[int, tuple[Expr, Expr, Expr]] = {}
-        self._keys: dict[str, Lex] = {}
+        self._keys: dict[str, tuple[Lex, ...]] = {}
         if options.any_whitespace:
             bound = options.max_whitespace_cnt
             space = repeat(byte_set(b" \t\n\r"), 0, DEFAULT_WHITESPACE if bound is None else bound)
@@ -110,13 +110,21 @@ class Layout:
             parts.append(Seq((self.opening(opening, depth), full)))
         return parts[0] if len(parts) == 1 else Alt(tuple(parts))
 
-    def key(self, name: str) -> Lex:
-        """A known key with its quotes; `colon` follows it."""
+    def key(self, name: str) -> tuple[Lex, ...]:
+        """A known key with its quotes, and the colon. Shared, so that the kernel knows it again.
+
+        They are joined here where lowering would join them: where a key has one spelling.
+        """
         found = self._keys.get(name)
         if found is None:
             if len(self._keys) >= _MAX_KEYS:
                 self._keys.clear()
-            found = self._keys[name] = Lex(self.string_literals([name]))
+            text = self.string_literals([name])
+            if self.encoding.single:
+                found = (Lex(joined([text, self.colon.lexeme])),)
+            else:
+                found = (Lex(text), self.colon)
+            self._keys[name] = found
         return found
 
     def texts(self, texts: list[str]) -> Lexeme:
@@ -129,7 +137,7 @@ class Layout:
     def string_literals(self, texts: list[str]) -> Lexeme:
         """A finite set of strings, quotes included."""
         if self.encoding.single:
-            return literals(string_text(text) for text in texts if _is_spellable(text))
+            return literals(string_text(text) for text in texts if is_spellable(text))
         return concat(_QUOTE, self.texts(texts), _QUOTE)
 
     def scalar(self, value: Any, *, digits_only: bool = False) -> Lexeme:
@@ -208,11 +216,6 @@ def _number_texts(value: Any) -> list[bytes]:
     if not isinstance(value, int) and is_integer(value) and abs(value) < _MAX_WHOLE:
         texts.append(b"%d" % int(value))
     return texts
-
-
-def _is_spellable(text: str) -> bool:
-    """Whether a text is free of lone surrogates, which have no UTF-8."""
-    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 @lru_cache(maxsize=64)

@@ -13,12 +13,14 @@ from ..errors import GrammarError, LimitExceeded
 from ..lexeme import EMPTY, Lexeme, complement, difference, intersection
 from ..regex import compile_regex
 from ..regex.encoding import JSON_STRING, Encoding, json_string, string_of_length
+from .formats import format_lexeme
+from .witness import some_text_is_plain
 
 if TYPE_CHECKING:
     from .branches import Branch
     from .nodes import Node
 
-__all__ = ["pattern_lexeme", "string_lexeme"]
+__all__ = ["pattern_lexeme", "plainly_has_text", "string_lexeme"]
 
 
 @lru_cache(maxsize=1024)
@@ -72,11 +74,26 @@ def string_lexeme(branch: Branch, encoding: Encoding) -> Lexeme:
     return json_string(body)
 
 
+def plainly_has_text(branch: Branch) -> bool:
+    """Whether some string meets the branch, as far as that is plain without an automaton."""
+    low, high = 0, None
+    found: dict[str, str] = {}
+    for atom in branch.strings:
+        kind = atom[0]
+        if kind == "min":
+            low = max(low, atom[1])
+        elif kind == "max":
+            high = atom[1] if high is None else min(high, atom[1])
+        elif atom[2] and kind not in found:
+            found[kind] = atom[1]
+        else:
+            return False
+    return not branch.excluded and some_text_is_plain(low, high, found.get("pattern"), found.get("format"))
+
+
 def _text_part(kind: str, atom: Any, encoding: Encoding) -> Lexeme:
     if kind == "pattern":
         return pattern_lexeme(atom[1], encoding, atom[3])
-    from .formats import format_lexeme
-
     lexeme = format_lexeme(atom[1], encoding)
     if lexeme is None:
         raise atom[3].error(f"the format {atom[1]!r} cannot be enforced", "format")

@@ -44,6 +44,8 @@ ARRAY: Final = 32
 OBJECT: Final = 64
 NUMBER: Final = INTEGER | FRACTION
 ANY: Final = 127
+#: Made once: `json.dumps` makes one for each call with an option.
+_JSON: Final = json.JSONEncoder(ensure_ascii=False)
 
 
 def is_number(value: Any) -> bool:
@@ -110,7 +112,7 @@ def type_bit(value: Any) -> int:
 
 def string_text(value: str) -> bytes:
     """A string as JSON text, quotes included: raw UTF-8, shortest escapes."""
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return _JSON.encode(value).encode("utf-8", "surrogatepass")
 
 
 def number_text(value: Any) -> bytes:

@@ -1,0 +1,149 @@
+"""Plain proofs that some value meets a schema, from its text alone.
+
+A member of an object is written only if it can be finished, so whether it has a value is asked of every
+property of every object that is visited, long before most of them are. Here the usual schemas are answered
+without making anything: a scalar whose bounds leave room, a pattern that finds something, a container with
+what is required. True is a proof; False only means that one has to look (`satisfiable`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..errors import GrammarError
+from ..regex import plain_lengths
+
+__all__ = ["has_witness", "some_text_is_plain"]
+
+#: With any of these a schema object has no obvious witness.
+_HARD: Final = frozenset(
+    [
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "const",
+        "enum",
+        "dependentSchemas",
+        "dependentRequired",
+        "dependencies",
+    ]
+)
+_SILENT: Final = frozenset(["title", "description", "default", "$comment", "examples"])
+_PLAIN_ENUM: Final = _SILENT | {"enum", "type"}
+_PLAIN_UNION: Final = _SILENT | {"anyOf"}
+#: With any of these a required property may owe more than its own schema, or not fit in.
+_NAME_KEYWORDS: Final = frozenset(
+    ["patternProperties", "propertyNames", "maxProperties", "unevaluatedProperties"]
+)
+#: With any of these an item may owe more than ``items``.
+_ITEM_KEYWORDS: Final = frozenset(
+    ["prefixItems", "additionalItems", "uniqueItems", "unevaluatedItems", "contains"]
+)
+#: Up to here doubles are whole numbers, and their differences exact enough.
+_MAX_EXACT: Final = 1e15
+
+
+def has_witness(schema: Any) -> bool:
+    """Whether a schema plainly has a value: a scalar, or a container with what is required."""
+    if isinstance(schema, bool):
+        return schema
+    if not _HARD.isdisjoint(schema):
+        return _is_plain_enum(schema) or _is_plain_union(schema)
+    kind = schema.get("type", "null")
+    if isinstance(kind, str):
+        return _has_witness_of(kind, schema)
+    return isinstance(kind, list) and any(
+        isinstance(one, str) and _has_witness_of(one, schema) for one in kind
+    )
+
+
+def some_text_is_plain(low: int, high: int | None, pattern: str | None, format_name: str | None) -> bool:
+    """Whether some string plainly has a length between two bounds, and a pattern or a format."""
+    if high is not None and high < low:
+        return False
+    if format_name is not None:
+        return pattern is None and low <= 1 and high is None  # every format has some text, not only ""
+    if pattern is None:
+        return True
+    try:
+        lengths = plain_lengths(pattern)
+    except GrammarError:
+        return False
+    if lengths is None:
+        return False
+    shortest, longer = lengths
+    return (low <= shortest or longer) and (high is None or max(low, shortest) <= high)
+
+
+def _has_witness_of(kind: str, schema: dict[str, Any]) -> bool:
+    if kind == "string":
+        low, high = schema.get("minLength", 0), schema.get("maxLength")
+        if low.__class__ is not int or not (high is None or high.__class__ is int):
+            return False
+        return some_text_is_plain(low, high, schema.get("pattern"), schema.get("format"))
+    if kind == "number" or kind == "integer":
+        return "multipleOf" not in schema and _has_number(schema)
+    if kind == "object":
+        return "minProperties" not in schema and ("required" not in schema or _has_object(schema))
+    if kind == "array":
+        return "contains" not in schema and ("minItems" not in schema or _has_array(schema))
+    return kind == "boolean" or kind == "null"
+
+
+def _has_number(schema: dict[str, Any]) -> bool:
+    """Whether bounds are missing on one side, or so far apart that a whole number lies between them."""
+    # A bool is draft 4's way to say how the other bound is meant.
+    lows = [schema[key] for key in ("minimum", "exclusiveMinimum") if key in schema]
+    highs = [schema[key] for key in ("maximum", "exclusiveMaximum") if key in schema]
+    lows = [bound for bound in lows if bound.__class__ is not bool]
+    highs = [bound for bound in highs if bound.__class__ is not bool]
+    if not (lows and highs):
+        return True
+    if any(bound.__class__ is not int and bound.__class__ is not float for bound in (*lows, *highs)):
+        return False
+    low, high = max(lows), min(highs)
+    is_open = "exclusiveMinimum" in schema or "exclusiveMaximum" in schema
+    return bool(low > -_MAX_EXACT and high < _MAX_EXACT and high - low >= (2 if is_open else 1))
+
+
+def _has_object(schema: dict[str, Any]) -> bool:
+    """Whether all required properties are listed and plainly have a value."""
+    if not _NAME_KEYWORDS.isdisjoint(schema):
+        return False
+    listed = schema.get("properties")
+    needed = schema["required"]
+    if not isinstance(listed, dict) or not isinstance(needed, list):
+        return False
+    return all(name in listed and has_witness(listed[name]) for name in needed)
+
+
+def _has_array(schema: dict[str, Any]) -> bool:
+    """Whether the items that are needed may all be the same plain value."""
+    low, high = schema["minItems"], schema.get("maxItems")
+    if low.__class__ is not int or not (high is None or (high.__class__ is int and low <= high)):
+        return False
+    items = schema.get("items", True)
+    return low == 0 or (
+        _ITEM_KEYWORDS.isdisjoint(schema) and isinstance(items, (dict, bool)) and has_witness(items)
+    )
+
+
+def _is_plain_enum(schema: dict[str, Any]) -> bool:
+    values = schema.get("enum")
+    if not (isinstance(values, list) and values and schema.keys() <= _PLAIN_ENUM):
+        return False
+    return schema.get("type", "string") == "string" and any(isinstance(value, str) for value in values)
+
+
+def _is_plain_union(schema: dict[str, Any]) -> bool:
+    options = schema.get("anyOf")
+    return (
+        isinstance(options, list)
+        and schema.keys() <= _PLAIN_UNION
+        and any(isinstance(option, (dict, bool)) and has_witness(option) for option in options)
+    )
