@@ -69,14 +69,17 @@ class Lexeme:
         args: Operands, as documented at `Op`.
     """
 
-    __slots__ = ("_node", "_table", "args", "op")
+    __slots__ = ("_node", "_other", "_table", "args", "op")
 
     def __init__(self, op: Op, args: tuple[Any, ...] = ()) -> None:
         self.op: Final = op
         self.args: Final = args
-        # Where the kernel remembers the node that this description became (in one table at a time).
+        # Where the kernel remembers the node that this description became: in the table that asked last, and
+        # in the one before. Front-ends ask a table of their own whether lexemes are empty, then a grammar's
+        # asks.
         self._table: object = None
         self._node: int = -1
+        self._other: tuple[object, int] | None = None
 
     def __repr__(self) -> str:
         if self.op is Op.BYTES:

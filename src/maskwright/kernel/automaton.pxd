@@ -1,5 +1,7 @@
 # Data dictionary of the automaton. See automaton.pyx.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.string cimport string
+from libcpp.unordered_map cimport unordered_map
 from libcpp.unordered_set cimport unordered_set
 from libcpp.vector cimport vector
 
@@ -41,8 +43,8 @@ cdef struct Mask:
 cdef struct State:
     # Read without a lock once published: never changes, or is set once (targets, mask).
     const uint8_t* classes      # byte -> class
-    State** targets             # per class; NULL until stepped
-    Mask* mask                  # NULL until asked for
+    State** targets             # per class, each NULL until stepped; shared and empty before the first step
+    Mask* mask                  # NULL until asked for; several states may share one
     uint8_t accepting           # the whole output may end here
     uint8_t has_tokens          # some item is on a token edge
     uint8_t live                # with tokens: 0 unknown, 1 yes, 2 no (see masks.pyx)
@@ -79,6 +81,8 @@ cdef class Automaton:
     cdef vector[Item] kernels
     cdef vector[Wait] waits
     cdef vector[State*] ret_states
+    cdef vector[Mask*] masks
+    cdef unordered_map[string, Mask*] shared_masks  # by what they depend on (see masks.pyx)
     cdef size_t bytes_used
     cdef size_t max_bytes
     cdef int32_t pending_rule           # which rule CODE_EXPAND is about
@@ -99,6 +103,7 @@ cdef class Automaton:
 
     cdef State* step(self, State* state, uint8_t byte) noexcept nogil
     cdef State* slow_step(self, State* state, uint8_t byte) noexcept nogil
+    cdef void give_row(self, State* state) noexcept nogil
     cdef State* step_token(self, State* state, int32_t token, State* as_text) noexcept nogil
     cdef State* start_state(self) noexcept nogil
     cdef int32_t register_after(self, Item* item) noexcept nogil

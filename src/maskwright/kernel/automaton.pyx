@@ -40,6 +40,12 @@ cdef extern from *:
     #define MW_STORE_STATE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELEASE)
     """
     void MW_STORE_STATE(State* place, State* value) noexcept nogil
+    void MW_STORE_ROW "MW_STORE_STATE"(State** place, State** value) noexcept nogil
+
+# The row of all states that no byte has been stepped from: most of those that masks look ahead to.
+ctypedef State* state_pointer
+
+cdef state_pointer[256] empty_row
 
 # States are allocated this many at a time and never move.
 cdef int32_t CHUNK = 64
@@ -90,19 +96,18 @@ cdef class Automaton:
     def __dealloc__(self):
         cdef size_t i
         cdef int32_t j, used
-        cdef State* state
         for i in range(self.chunks.size()):
             used = self.chunk_used if i + 1 == self.chunks.size() else CHUNK
             for j in range(used):
-                state = self.chunks[i] + j
-                free(state.targets)
-                if state.mask != NULL:
-                    if state.mask.owns_base:
-                        free(state.mask.base)
-                    free(state.mask.extra)
-                    free(state.mask.removed)
-                    free(state.mask)
+                if (self.chunks[i] + j).targets != empty_row:
+                    free((self.chunks[i] + j).targets)
             free(self.chunks[i])
+        for i in range(self.masks.size()):
+            if self.masks[i].owns_base:
+                free(self.masks[i].base)
+            free(self.masks[i].extra)
+            free(self.masks[i].removed)
+            free(self.masks[i])
 
     @property
     def memory_size_bytes(self) -> int:
@@ -159,8 +164,16 @@ cdef class Automaton:
                 self.kernel.push_back(item)
         target = self.intern_kernel()
         if target != NULL:
+            if state.targets == empty_row:
+                self.give_row(state)
             MW_STORE_STATE(state.targets[state.classes[byte]], target)
         return target
+
+    cdef void give_row(self, State* state) noexcept nogil:
+        cdef State** row = <State**>malloc(state.n_classes * sizeof(State*))
+        memset(row, 0, state.n_classes * sizeof(State*))
+        self.bytes_used += state.n_classes * sizeof(State*)
+        MW_STORE_ROW(state.targets, row)
 
     cdef State* step_token(self, State* state, int32_t token, State* as_text) noexcept nogil:
         """State after a token that the grammar may name by id; `as_text` is where its bytes lead."""
@@ -329,8 +342,7 @@ cdef class Automaton:
         state = self.new_state()
         state.classes = self.table.maps[classes]
         state.n_classes = self.table.map_sizes[classes]
-        state.targets = <State**>malloc(state.n_classes * sizeof(State*))
-        memset(state.targets, 0, state.n_classes * sizeof(State*))
+        state.targets = empty_row
         state.accepting = self.new_accepting
         state.hash = hash_
         state.kernel_off = <int32_t>self.kernels.size()
@@ -350,8 +362,7 @@ cdef class Automaton:
             if self.new_items[i].lex < 0:
                 state.has_tokens = 1
         self.bytes_used += (
-            state.n_classes * sizeof(State*)
-            + (self.kernel.size() + self.new_items.size() + self.new_waits.size()) * sizeof(Item)
+            (self.kernel.size() + self.new_items.size() + self.new_waits.size()) * sizeof(Item)
             + self.preds.size() * sizeof(State*)
         )
         mask = self.slots.size() - 1

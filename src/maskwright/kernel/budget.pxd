@@ -7,7 +7,7 @@ from .automaton cimport Automaton, Item, State
 from .completion cimport Completions
 from .masks cimport MaskBuilder
 from .residuals cimport Residual, ResidualTable
-from .summaries cimport Summary
+from .summaries cimport ExitGroup, Summary
 
 # A token and a number of tokens that suffices after it, by way of one item.
 cdef struct Single:
@@ -37,7 +37,7 @@ cdef class Budgets(Completions):
     cdef Prices* prices_of(self, Automaton automaton, State* state, int* code) noexcept nogil
     cdef int add_item(self, Automaton automaton, State* state, Item* item, Prices* prices) noexcept nogil
     cdef int add_exits(
-        self, Automaton automaton, State* state, Item* item, Summary* summary, int64_t margin, Prices* prices
+        self, Automaton automaton, State* state, Item* item, ExitGroup* group, int64_t margin, Prices* prices
     ) noexcept nogil
     cdef int add_inner(
         self, Automaton automaton, Item* item, int32_t frame, Summary* summary, int64_t margin, Prices* prices

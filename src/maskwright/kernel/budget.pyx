@@ -26,11 +26,13 @@ from .completion cimport NEVER
 from .masks cimport write_mask
 from .network cimport EDGE_FRESH, NetEdge
 from .nodes cimport CODE_EXPAND, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
-from .residuals cimport Partition, first_common
+from .residuals cimport Partition, common_tokens
 from .shortest cimport MW_FAR, Shortest, Way
-from .summaries cimport Summary, holds
+from .summaries cimport ExitGroup, Summary, holds
 from .trie cimport TokenTrie, Trie, trie_child
 
+# Tokens of a set that are tried to find the state that it leads to.
+cdef size_t SAMPLES = 256
 # Tokens more that a text may take where it stands than its bytes: tokens that reached over its borders come apart.
 cdef int32_t BORDER_TOKENS = 16
 
@@ -178,21 +180,21 @@ cdef class Budgets(Completions):
         margin = self.margin_of(automaton, item)
         if margin < 0:
             return <int>margin
-        if summary.exits != NULL:
-            code = self.add_exits(automaton, state, item, summary, margin, prices)
+        for i in range(summary.exits.size()):
+            code = self.add_exits(automaton, state, item, &summary.exits[i], margin, prices)
             if code < 0:
                 return code
         return self.add_inner(automaton, item, frame, summary, margin, prices) if summary.bits == NULL else 0
 
     cdef int add_exits(
-        self, Automaton automaton, State* state, Item* item, Summary* summary, int64_t margin, Prices* prices
+        self, Automaton automaton, State* state, Item* item, ExitGroup* group, int64_t margin, Prices* prices
     ) noexcept nogil:
         """Tokens in which the item's lexeme ends: what is left of them is walked from what follows it."""
-        cdef Trie* trie = &summary.exits.trie
+        cdef Trie* trie = &group.exits.trie
         cdef vector[Place] places
         cdef Place at, below
         cdef int32_t child, need, i
-        cdef bint all_count = summary.barred.empty() and summary.least == 0 and summary.most >= summary.exits.max_count
+        cdef bint all_count = group.barred.empty() and group.least == 0 and group.most >= group.exits.max_count
         at.node = 0
         at.state = automaton.continuation(state, item)
         if at.state == NULL:
@@ -203,7 +205,7 @@ cdef class Budgets(Completions):
             places.pop_back()
             for child in range(trie.nodes[at.node].first, trie.nodes[at.node].first + trie.nodes[at.node].count):
                 below.node = child
-                below.state = automaton.step(at.state, trie.nodes[child].byte)
+                below.state = automaton.step(at.state, trie.bytes[child])
                 if below.state == NULL:
                     return automaton.error
                 if below.state == automaton.dead:
@@ -214,8 +216,8 @@ cdef class Budgets(Completions):
                         return need
                     for i in range(trie.nodes[child].low, trie.nodes[child].own):
                         if all_count or (
-                            summary.least <= summary.exits.counts[i] <= summary.most
-                            and not holds(summary.barred, trie.ids[i])
+                            group.least <= group.exits.counts[i] <= group.most
+                            and not holds(group.barred, trie.ids[i])
                         ):
                             self.add_single(trie.ids[i], need + margin, prices)
                 if trie.nodes[child].count:
@@ -336,7 +338,7 @@ cdef class Budgets(Completions):
                 return MW_FAR
             if way.edge < 0:
                 lex = self.network.fresh_lexeme(register, edge)
-                cost = self.shortest.distance(lex, 0) if lex >= 0 else MW_FAR
+                cost = self.shortest.distance(lex) if lex >= 0 else MW_FAR
                 return cost + BORDER_TOKENS if cost < MW_FAR else MW_FAR
             node = automaton.network.edges[way.edge].target
             register = way.register
@@ -345,13 +347,14 @@ cdef class Budgets(Completions):
     cdef int group(self, Automaton automaton, State* state, Prices* prices) noexcept nogil:
         """Make the groups of the wide items, and price the ways on through Fresh edges; `self.row` is the mask."""
         cdef Partition* partition
-        cdef int32_t lex, token
+        cdef vector[int32_t] samples
+        cdef int32_t lex
         cdef int code
         cdef int64_t margin
         cdef bint exact
         cdef Group group
         cdef Item item
-        cdef size_t i, j
+        cdef size_t i, j, k
         prices.groups.clear()
         for i in range(<size_t>state.n_items):
             item = automaton.items[state.item_off + i]
@@ -374,14 +377,20 @@ cdef class Budgets(Completions):
                 continue
             for j in range(partition.residuals.size()):
                 group.residual = &partition.residuals[j]
-                token = first_common(group.residual, &self.row[0], self.masks.n_words)
-                if token < 0:
+                common_tokens(
+                    group.residual, &self.row[0], self.masks.n_words, 1 if exact else SAMPLES, samples
+                )
+                if samples.empty():
                     continue
-                lex = group.residual.lex if exact else self.lexeme_after(item.lex, token)
+                lex = group.residual.lex if exact else NODE_EMPTY
+                k = 0
+                # Those that are legal by way of another item lead nowhere here.
+                while lex == NODE_EMPTY and k < samples.size():
+                    lex = self.lexeme_after(item.lex, samples[k])
+                    k += 1
                 if lex < 0:
                     return lex
                 if lex == NODE_EMPTY:
-                    # Legal by way of another item.
                     continue
                 group.need = self.least_of(
                     automaton, self.cell_inside(item.edge, lex, self.frame_of(item.ret, 0, 0, 0), item.reg)

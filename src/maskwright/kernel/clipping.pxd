@@ -11,6 +11,8 @@ cdef struct Clipped:
 
 cdef class Clipper:
     cdef LexemeTable table
+    cdef int32_t near           # bounds nearer than this are kept
+    cdef bint under_not         # whether bounds under NOT are dropped too
     cdef unordered_map[int32_t, Clipped] memo
 
     cdef Clipped clip(self, int32_t node, int depth) noexcept nogil

@@ -6,24 +6,31 @@
 # a repetition takes at least a byte, so a string of at most `bound` bytes cannot pass a bound of
 # `bound` repetitions, wherever in the expression it stands.
 #
-# Under NOT nothing is replaced: there, a larger language inside is a smaller one outside, and "not in the
-# clipped lexeme" would no longer imply "not in the lexeme".
+# Under NOT a larger language inside is a smaller one outside, and "no way on in the clipped lexeme" no longer implies
+# "no way on in the lexeme". So there nothing is replaced for those who ask which tokens are illegal; who only
+# asks which are legal may have it replaced.
 
 from cython.operator cimport dereference as deref
 
-from .nodes cimport OP_AND, OP_CONCAT, OP_LITERAL, OP_REPEAT, OP_UNION, Node
+from .nodes cimport OP_AND, OP_CONCAT, OP_LITERAL, OP_NOT, OP_REPEAT, OP_UNION, Node
 
-# Bounds nearer than this are kept: they are soon reached, and small ones are often structure ({4}).
-cdef int32_t NEAR = 24
 cdef int32_t UNBOUNDED = 2147483647
 cdef int MAX_DEPTH = 2000
 
 
 cdef class Clipper:
-    """Clipped forms of the nodes of one lexeme table."""
+    """Clipped forms of the nodes of one lexeme table.
 
-    def __cinit__(self, LexemeTable table):
+    Args:
+        table: The lexemes.
+        near: Bounds nearer than this are kept: they are soon reached, and small ones are often structure ({4}).
+        under_not: Whether bounds under NOT are dropped too. Then the clipped form may be a smaller language.
+    """
+
+    def __cinit__(self, LexemeTable table, int32_t near, bint under_not):
         self.table = table
+        self.near = near
+        self.under_not = under_not
 
     cdef Clipped clip(self, int32_t node, int depth) noexcept nogil:
         cdef unordered_map[int32_t, Clipped].iterator known = self.memo.find(node)
@@ -51,7 +58,7 @@ cdef class Clipper:
         elif rec.op == OP_REPEAT:
             part = self.clip(rec.a, depth + 1)
             result.bound = part.bound
-            if rec.c >= NEAR:
+            if rec.c >= self.near:
                 result.bound = min(result.bound, rec.c)
                 rec.c = -1
             result.node = part.node if part.node < 0 else self.table.repeat(part.node, rec.b, rec.c)
@@ -60,6 +67,9 @@ cdef class Clipper:
             result = self.clip(rec.b, depth + 1)
             result.bound = min(result.bound, part.bound)
             result.node = self.table.concat(part.node, result.node)
+        elif rec.op == OP_NOT and self.under_not:
+            result = self.clip(rec.a, depth + 1)
+            result.node = self.table.not_of(result.node)
         elif rec.op == OP_UNION or rec.op == OP_AND:
             for i in range(rec.b):
                 part = self.clip(self.table.lists[rec.a + i], depth + 1)

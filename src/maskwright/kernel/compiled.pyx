@@ -73,7 +73,7 @@ cdef class CompiledCore:
         self.masks = masks
         self.network = Network(table, root, guards_checked, refused_token_ids)
         self.automaton = Automaton(self.network, max_bytes)
-        self.shortest = Shortest(table, self.network)
+        self.shortest = Shortest(masks.summaries.distances, self.network)
         self.lower = lower
         self.max_bytes = max_bytes
         self.nodes_left = MAX_GRAMMAR_NODES

@@ -167,7 +167,7 @@ cdef class Completions:
         chunk.text = <int32_t>self.pool.size()
         chunk.length = 0
         chunk.state = lex
-        left = self.shortest.distance(lex, 0)
+        left = self.shortest.distance(lex)
         if left > TEXT_LIMIT:
             chunk.length = -1
         while chunk.length >= 0 and left > 0 and (chunk.length == 0 or left % CHUNK_BYTES):

@@ -5,9 +5,10 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
 from .clipping cimport Clipper
+from .closures cimport Closure
 from .lexemes cimport LexemeTable
 from .trie cimport TokenTrie, Trie
-from .walking cimport UNBOUNDED, ByteSet, Closure, Exits, Family, Found, Range, Walker
+from .walking cimport UNBOUNDED, ByteSet, Exits, Family, Found, Range, Walker
 
 # A set of more tokens than this is kept as a bitmask: setting bits one by one costs about a
 # nanosecond each, copying 16 KB about 200.
@@ -31,6 +32,7 @@ cdef struct CountedBase:
     bint rigid                  # some state cannot be drawn out to any length
     Exits* exits
     int32_t max_count
+    void* unbounded             # summary of a member whose bounds no token can reach (a Summary); NULL until asked for
     int64_t n_tokens
 
 cdef inline int32_t range_of(const vector[Range]& ranges, int32_t entry) noexcept nogil:
@@ -48,15 +50,12 @@ cdef class FamilyTable(Walker):
     cdef Clipper clipper
     cdef unordered_map[uint64_t, CountedBase*] bases
     cdef deque[CountedBase] base_pool
-    cdef unordered_map[int32_t, uint8_t] codes      # 1: the node is a prefix code (see is_code)
     cdef bint family_of(self, int32_t lex, Family* family) noexcept nogil
     cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil
     cdef bint is_wide(self, int32_t lex) noexcept nogil
     cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil
-    cdef bint is_code(self, int32_t part) noexcept nogil
-    cdef bint starts_apart(self, int32_t part, int32_t rest) noexcept nogil
     cdef CountedBase* base_of(self, Family* family) noexcept nogil
-    cdef bint counts_characters(self, Family* family) noexcept nogil
+    cdef uint64_t single_characters(self, Family* family) noexcept nogil
     cdef void sort_base(self, CountedBase* base) noexcept nogil
     cdef bint measure(self, CountedBase* base, Family* family) noexcept nogil
     cdef int32_t note_margin(
@@ -67,6 +66,4 @@ cdef class FamilyTable(Walker):
         self, CountedBase* base, int32_t most, bint inside, bint by_bytes
     ) noexcept nogil
     cdef void low_prefixes(self, CountedBase* base, bint inside, bint by_bytes) noexcept nogil
-    cdef uint32_t* full_prefix(
-        self, CountedBase* base, int32_t most, bint inside, bint by_bytes
-    ) noexcept nogil
+    cdef uint32_t* full_prefix(self, CountedBase* base, bint inside) noexcept nogil

@@ -15,7 +15,6 @@
 from cython.operator cimport dereference as deref
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
-from libcpp.algorithm cimport sort
 
 from .clipping cimport Clipped
 from .nodes cimport (
@@ -27,18 +26,14 @@ from .nodes cimport (
     OP_REPEAT,
     Node,
 )
-from .trie cimport LengthOrder, n_longer
+from .trie cimport FIRST_WIDE, LengthOrder, TrieNode, groups_in, n_longer
 
+# Bounds nearer than this are not worth dropping.
+cdef int32_t NEAR = 24
 # A lexeme that more bytes than this may start is worth more than walking it.
 cdef int32_t WIDE_FROM = 16
 # Long tokens that are cleared from a full mask one by one rather than building the mask anew.
 cdef int32_t CLEAR_LIMIT = 16_384
-# Largest number of derivatives of a repeated part that is_code looks at.
-cdef size_t CODE_LIMIT_NODES = 256
-
-
-cdef bint range_less(const Range& left, const Range& right) noexcept nogil:
-    return left.low < right.low
 
 
 cdef inline bint needs_margins(Family* family) noexcept nogil:
@@ -50,7 +45,7 @@ cdef class FamilyTable(Walker):
     """Counted lexemes taken apart, and the bases that their members share."""
 
     def __cinit__(self, TokenTrie vocabulary, LexemeTable table):
-        self.clipper = Clipper(table)
+        self.clipper = Clipper(table, NEAR, False)
 
     def __dealloc__(self):
         cdef size_t i, j
@@ -71,12 +66,13 @@ cdef class FamilyTable(Walker):
         cdef int32_t rest = NODE_EPSILON, conjunction = lex, i, kid, place = -1
         if self.split_repeat(lex, family):
             family.base = family.counter
-            return self.is_code(family.part) and self.starts_apart(family.part, family.rest)
+            return self.simplifier.is_code(family.part) and self.simplifier.starts_apart(family.part, family.rest)
         if node.op == OP_CONCAT:
             rest = node.b
             conjunction = node.a
             node = self.table.nodes[conjunction]
-        if node.op != OP_AND:
+        # Few bytes to start with are walked as quickly.
+        if node.op != OP_AND or not self.is_wide(lex):
             return False
         for i in range(node.b):
             kid = self.table.lists[node.a + i]
@@ -98,7 +94,7 @@ cdef class FamilyTable(Walker):
             family.base = self.table.and_of(kids)
         if family.base < 0 or family.counter < 0:
             return False
-        return self.is_code(family.part) and self.starts_apart(family.part, family.rest)
+        return self.simplifier.is_code(family.part) and self.simplifier.starts_apart(family.part, family.rest)
 
     cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil:
         """Any other lexeme with distant bounds, as `byte{0,bound}` of its clipped form: what is counted
@@ -135,57 +131,14 @@ cdef class FamilyTable(Walker):
         if node.op == OP_CONCAT:
             family.rest = node.b
             node = self.table.nodes[node.a]
-        if node.op != OP_REPEAT or (node.b == 0 and node.c < 0):
+        # Of `x+` there are two states only: they are walked.
+        if node.op != OP_REPEAT or (node.b <= 1 and node.c < 0):
             return False
         family.part = node.a
         family.low = node.b
         family.high = node.c
         family.counter = self.table.concat(self.table.repeat(node.a, 0, -1), family.rest)
         return family.counter > NODE_EPSILON
-
-    cdef bint is_code(self, int32_t part) noexcept nogil:
-        """Whether no string of the language is a proper prefix of another, so that repetitions can be
-        counted while reading."""
-        cdef unordered_map[int32_t, uint8_t].iterator known = self.codes.find(part)
-        cdef vector[int32_t] seen
-        cdef size_t here = 0, i
-        cdef int32_t child
-        cdef int byte
-        cdef bint fresh
-        if known != self.codes.end():
-            return deref(known).second
-        self.codes[part] = 0
-        seen.push_back(part)
-        while here < seen.size():
-            if seen.size() > CODE_LIMIT_NODES or (
-                self.table.nodes[seen[here]].nullable and seen[here] != NODE_EPSILON
-            ):
-                return False
-            for byte in range(256):
-                child = self.table.derive(seen[here], <uint8_t>byte, 0)
-                if child < 0:
-                    return False
-                fresh = child > NODE_EPSILON
-                for i in range(seen.size()):
-                    if seen[i] == child:
-                        fresh = False
-                        break
-                if fresh:
-                    seen.push_back(child)
-            here += 1
-        self.codes[part] = part != NODE_EPSILON
-        return part != NODE_EPSILON
-
-    cdef bint starts_apart(self, int32_t part, int32_t rest) noexcept nogil:
-        """Whether no byte starts both."""
-        cdef int byte
-        for byte in range(256):
-            if (
-                self.table.derive(part, <uint8_t>byte, 0) != NODE_EMPTY
-                and self.table.derive(rest, <uint8_t>byte, 0) != NODE_EMPTY
-            ):
-                return False
-        return True
 
     # ---- bases -----------------------------------------------------------------------------------
 
@@ -195,20 +148,26 @@ cdef class FamilyTable(Walker):
         cdef unordered_map[uint64_t, CountedBase*].iterator known = self.bases.find(key)
         cdef Trie* trie = &self.vocabulary.trie
         cdef CountedBase* base
+        cdef TrieNode* node
         cdef int byte
         cdef size_t i
-        cdef int32_t j, k
+        cdef int32_t k, after
         if known != self.bases.end():
             base = deref(known).second
             if needs_margins(family) and not base.measured:
                 self.measure(base, family)
             return base
         memset(family.single.words, 0, sizeof(family.single.words))
+        memset(family.starts.words, 0, sizeof(family.starts.words))
         for byte in range(256 if family.part >= 0 else 0):
-            if self.table.derive(family.part, <uint8_t>byte, 0) == NODE_EPSILON:
+            after = self.table.derive(family.part, <uint8_t>byte, 0)
+            if after == NODE_EPSILON:
                 family.single.words[byte >> 6] |= <uint64_t>1 << (byte & 63)
-        family.characters = family.part >= 0 and self.counts_characters(family)
-        if not self.walk(family.base, family if family.part >= 0 else NULL):
+            if after != NODE_EMPTY:
+                family.starts.words[byte >> 6] |= <uint64_t>1 << (byte & 63)
+        if family.part >= 0:
+            family.single_groups = groups_in(family.single.words) | self.single_characters(family)
+        if not self.walk(family.base, family):
             return NULL
         self.base_pool.resize(self.base_pool.size() + 1)
         base = &self.base_pool.back()
@@ -216,7 +175,6 @@ cdef class FamilyTable(Walker):
         base.ranges = self.ranges
         base.max_count = 0
         base.n_tokens = <int64_t>self.found.size()
-        sort(base.ranges.begin(), base.ranges.end(), range_less)
         for i in range(base.tokens.size()):
             if base.tokens[i].count > base.max_count:
                 base.max_count = base.tokens[i].count
@@ -224,10 +182,9 @@ cdef class FamilyTable(Walker):
                 base.ends.push_back(base.tokens[i])
         for i in range(base.ranges.size()):
             base.n_tokens += base.ranges[i].high - base.ranges[i].low
-            for j in range(base.ranges[i].low, base.ranges[i].high):
-                k = base.ranges[i].more + (trie.leads[j] if family.part >= 0 else trie.lengths[j])
-                if k > base.max_count:
-                    base.max_count = k
+            node = &trie.nodes[base.ranges[i].node]
+            k = base.ranges[i].more + (node.most_leads if family.part >= 0 else node.longest)
+            base.max_count = max(base.max_count, k)
         self.sort_base(base)
         base.up_to.assign(base.max_count + 1, NULL)
         base.inside_up_to.assign(base.max_count + 1, NULL)
@@ -237,22 +194,28 @@ cdef class FamilyTable(Walker):
         base.measured = False
         base.margin = 0
         base.rigid = False
+        base.unbounded = NULL
         if needs_margins(family):
             self.measure(base, family)
         self.memory_size_bytes += base.tokens.size() * sizeof(Found) + base.ranges.size() * sizeof(Range)
         self.bases[key] = base
         return base
 
-    cdef bint counts_characters(self, Family* family) noexcept nogil:
-        """Whether each character of several bytes is one repetition."""
+    cdef uint64_t single_characters(self, Family* family) noexcept nogil:
+        """Groups of characters of several bytes each of which is one repetition."""
         cdef vector[int32_t] targets
+        cdef uint64_t result = 0
         cdef size_t i
-        if not self.characters_lead_on(family.counter, targets):
-            return False
-        for i in range(targets.size()):
-            if targets[i] != family.counter:
-                return False
-        return True
+        cdef int group
+        cdef bint good
+        for group in range(FIRST_WIDE, 64):
+            targets.clear()
+            good = self.closures.characters_lead_on(family.counter, <uint64_t>1 << group, targets) != 0
+            for i in range(targets.size()):
+                good = good and targets[i] == family.counter
+            if good:
+                result |= <uint64_t>1 << group
+        return result
 
     cdef void sort_base(self, CountedBase* base) noexcept nogil:
         """Counting sort of the tokens found one by one."""
@@ -295,7 +258,7 @@ cdef class FamilyTable(Walker):
         for i in range(base.ranges.size()):
             lex = base.ranges[i].lex
             if base.range_margins.find(lex) == base.range_margins.end():
-                closure = self.closure_of(lex)
+                closure = self.closures.of(lex)
                 base.range_margins[lex] = self.note_margin(base, UNBOUNDED, closure.margin, least)
                 base.rigid = base.rigid or not (family.part < 0 or closure.loose)
         return True
@@ -324,9 +287,8 @@ cdef class FamilyTable(Walker):
                 if child == lex and (family.single.words[byte >> 6] >> (byte & 63)) & 1:
                     return True
                 # The search from `lex` noted the distances along its way, so no other is started here.
-                if child > NODE_EMPTY and following == NODE_EMPTY:
-                    if self.distances.find(child) != self.distances.end() and self.distances[child] < near:
-                        following = child
+                if child > NODE_EMPTY and following == NODE_EMPTY and 0 <= self.distances.noted(child) < near:
+                    following = child
             if following <= NODE_EPSILON:
                 return False
             lex = following
@@ -350,7 +312,7 @@ cdef class FamilyTable(Walker):
         if masks[0][most] != NULL:
             return masks[0][most]
         if most == base.max_count:
-            return self.full_prefix(base, most, inside, by_bytes)
+            return self.full_prefix(base, inside)
         if n_longer(order, most) > CLEAR_LIMIT:
             self.low_prefixes(base, inside, by_bytes)
             return masks[0][most]
@@ -413,28 +375,25 @@ cdef class FamilyTable(Walker):
             else:
                 free(bits[k])
 
-    cdef uint32_t* full_prefix(
-        self, CountedBase* base, int32_t most, bint inside, bint by_bytes
-    ) noexcept nogil:
-        cdef Trie* trie = &self.vocabulary.trie
-        cdef vector[uint32_t*]* masks = &base.inside_up_to if inside else &base.up_to
-        cdef vector[int64_t]* sizes = &base.n_inside_up_to if inside else &base.n_up_to
-        cdef uint32_t* bits = self.new_bits()
-        cdef int64_t count = 0
+    cdef uint32_t* full_prefix(self, CountedBase* base, bint inside) noexcept nogil:
+        """Bitmask of all tokens; `inside`: only where the repetition is not over."""
+        cdef int32_t most = base.max_count
+        cdef uint32_t* bits
+        cdef int64_t count
         cdef size_t i
-        cdef int32_t j, limit
-        cdef Range taken
-        for i in range(<size_t>base.n_above[most], base.tokens.size()):
+        self.taken.assign((self.vocabulary.trie.ids.size() + 63) >> 6, 0)
+        for i in range(base.ranges.size()):
+            self.take(base.ranges[i].low, base.ranges[i].high)
+        count = self.n_taken()
+        bits = self.taken_bits(count)
+        for i in range(base.tokens.size()):
             if not (inside and base.tokens[i].after):
                 bits[base.tokens[i].token >> 5] |= <uint32_t>1 << (base.tokens[i].token & 31)
                 count += 1
-        for i in range(base.ranges.size()):
-            taken = base.ranges[i]
-            limit = most - taken.more
-            for j in range(taken.low, taken.high):
-                if (trie.lengths[j] if by_bytes else trie.leads[j]) <= limit:
-                    bits[trie.ids[j] >> 5] |= <uint32_t>1 << (trie.ids[j] & 31)
-                    count += 1
-        masks[0][most] = bits
-        sizes[0][most] = count
+        if inside:
+            base.inside_up_to[most] = bits
+            base.n_inside_up_to[most] = count
+        else:
+            base.up_to[most] = bits
+            base.n_up_to[most] = count
         return bits

@@ -272,7 +272,12 @@ cdef class LexemeTable(NodePool):
         if rec.op == OP_MULTIPLES:
             return self.next_multiple(&rec, byte)
         if rec.op == OP_CONCAT:
-            first = self.concat(self.derive(rec.a, byte, depth + 1), rec.b)
+            # Each count of a repetition is a node that only this one asks: a row of its own would be used once.
+            if self.nodes[rec.a].op == OP_REPEAT and self.nodes[rec.a].c > 0:
+                first = self.compute_derivative(rec.a, byte, depth + 1)
+            else:
+                first = self.derive(rec.a, byte, depth + 1)
+            first = self.concat(first, rec.b)
             if first < 0 or not self.nodes[rec.a].nullable:
                 return first
             rest = self.derive(rec.b, byte, depth + 1)
@@ -371,7 +376,8 @@ cdef class LexemeTable(NodePool):
         """Bytes held, hash tables estimated."""
         return (
             self.nodes.capacity() * sizeof(Node)
-            + (self.slots.capacity() + self.lists.capacity() + self.target_words) * 4
+            + self.slots.capacity() * 8
+            + (self.lists.capacity() + self.target_words) * 4
             + self.pool.capacity()
             + self.maps.size() * 320
             + self.meets.size() * 32

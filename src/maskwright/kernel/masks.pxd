@@ -1,6 +1,7 @@
 # Data dictionary of the mask builder. See masks.pyx.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.set cimport set
+from libcpp.string cimport string
 from libcpp.unordered_set cimport unordered_set
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
@@ -8,16 +9,15 @@ from libcpp.vector cimport vector
 from .automaton cimport Automaton, Mask, State
 from .lexemes cimport LexemeTable
 from .residuals cimport ResidualTable
-from .summaries cimport Place, Summary, SummaryTable
-from .trie cimport TokenTrie, Trie
+from .summaries cimport ExitGroup, Place, Summary, SummaryTable
+from .trie cimport TokenTrie
 
-# Part of a token is matched up to a trie node; an automaton state says how it may go on.
+# Part of a token is matched up to a node of a trie of exits; an automaton state says how it may go on.
 cdef struct Task:
     State* state
-    Trie* trie
+    ExitGroup* group    # what of the tokens counts; its trie is walked
     int32_t node
     bint doubtful       # 1: a Fresh edge has ended on the way, so its tokens must be checked
-    Summary* summary    # whose exits these are: says which of them count; NULL in no exit trie
 
 cdef class MaskBuilder:
     cdef readonly TokenTrie vocabulary
@@ -31,18 +31,17 @@ cdef class MaskBuilder:
     cdef vector[int32_t] doubtful       # ids to check by walking them
     cdef int64_t n_wide                 # tokens in the base, counted once per item
     cdef vector[Task] tasks
-    cdef set[pair[pair[size_t, size_t], size_t]] seen_tasks   # (state, summary), node and doubt
+    cdef set[pair[pair[size_t, size_t], size_t]] seen_tasks   # (state, group), node and doubt
     cdef vector[Place] places
 
     cdef Mask* mask_of(self, Automaton automaton, State* state) noexcept nogil
+    cdef bint may_share(self, Automaton automaton, State* state, string& key) noexcept nogil
     cdef Mask* build(self, Automaton automaton, State* state) noexcept nogil
     cdef bint collect(self, Automaton automaton, State* state, uint32_t** base, bint* owned) noexcept nogil
     cdef bint run_tasks(self, Automaton automaton) noexcept nogil
     cdef bint walk_item(self, Automaton automaton, Task task, int32_t which) noexcept nogil
     cdef void emit(self, Task* task, int32_t node) noexcept nogil
-    cdef void add_task(
-        self, State* state, Trie* trie, int32_t node, Summary* summary, bint doubtful
-    ) noexcept nogil
+    cdef void add_task(self, State* state, ExitGroup* group, int32_t node, bint doubtful) noexcept nogil
     cdef bint check_doubtful(self, Automaton automaton, State* state) noexcept nogil
     cdef int token_live(self, Automaton automaton, State* state) noexcept nogil
     cdef State* walk_token(self, Automaton automaton, State* state, int32_t token) noexcept nogil

@@ -24,13 +24,14 @@ from libc.stdint cimport int16_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
+from libcpp.string cimport string
 from libcpp.utility cimport pair
 
-from .automaton cimport Item
+from .automaton cimport RET_SELF, Item
 from .network cimport EDGE_FRESH
-from .nodes cimport CODE_LIMIT, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
-from .summaries cimport SPARSE_LIMIT, Place, Summary, holds
-from .trie cimport trie_child
+from .nodes cimport CODE_LIMIT, CODE_UNKNOWN, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
+from .summaries cimport SPARSE_LIMIT, ExitGroup, Place, Summary, add_summary, holds, self_owned
+from .trie cimport Trie, trie_child
 
 cdef extern from *:
     """
@@ -38,6 +39,8 @@ cdef extern from *:
     """
     void MW_STORE_MASK(Mask* place, Mask* value) noexcept nogil
 
+# Items of a state whose mask may be shared; more would make finding it as dear as making it.
+cdef int32_t SHARED_ITEMS = 4
 # States that one search for a completion in tokens may look at.
 cdef size_t COMPLETION_LIMIT = 2_000
 
@@ -86,11 +89,52 @@ cdef class MaskBuilder:
     cdef Mask* mask_of(self, Automaton automaton, State* state) noexcept nogil:
         """The state's mask, built at the first call; NULL with `automaton.error` set."""
         cdef Mask* mask = state.mask
+        cdef string key
+        if mask != NULL:
+            return mask
+        if self.may_share(automaton, state, key):
+            mask = automaton.shared_masks[key]
         if mask == NULL:
             mask = self.build(automaton, state)
-            if mask != NULL:
-                MW_STORE_MASK(state.mask, mask)
+            if mask == NULL:
+                return NULL
+            automaton.masks.push_back(mask)
+            if not key.empty():
+                automaton.shared_masks[key] = mask
+                automaton.bytes_used += key.size() + 64
+        MW_STORE_MASK(state.mask, mask)
         return mask
+
+    cdef bint may_share(self, Automaton automaton, State* state, string& key) noexcept nogil:
+        """Whether a state's mask may be another's; what it depends on is put into `key`.
+
+        That is the edges, the summaries of their lexeme states, and what comes after them. All counts of a string
+        whose bound is far away are such states.
+        """
+        cdef Item item
+        cdef Summary* summary
+        cdef bint common = False
+        cdef int32_t i
+        if state.n_items > SHARED_ITEMS or not self.vocabulary.byte_complete or automaton.network.fragile:
+            return False
+        for i in range(state.n_items):
+            item = automaton.items[state.item_off + i]
+            # An item whose caller is the state itself goes on differently in each state.
+            if item.lex < 0 or item.ret <= RET_SELF or automaton.network.edges[item.edge].kind == EDGE_FRESH:
+                key.clear()
+                return False
+            summary = self.summaries.of(item.lex)
+            if summary == NULL:
+                key.clear()
+                return False
+            common = common or summary.common
+            key.append(<char*>&item.edge, sizeof(int32_t))
+            key.append(<char*>&item.ret, sizeof(int32_t))
+            key.append(<char*>&item.reg, sizeof(int32_t))
+            key.append(<char*>&summary, sizeof(Summary*))
+        if not common:
+            key.clear()
+        return common
 
     cdef Mask* build(self, Automaton automaton, State* state) noexcept nogil:
         cdef uint32_t* base = NULL
@@ -131,6 +175,7 @@ cdef class MaskBuilder:
     cdef bint collect(self, Automaton automaton, State* state, uint32_t** base, bint* owned) noexcept nogil:
         """Gather the tokens of all items: wide summaries into `base` and `removed`, others in `tokens`."""
         cdef int32_t i
+        cdef size_t j
         cdef Item item
         cdef Summary* summary
         cdef State* after
@@ -164,13 +209,14 @@ cdef class MaskBuilder:
                     base[0] = self_owned(base[0], owned[0], self.removed, self.n_words)
                     owned[0] = True
                     add_summary(base[0], summary, self.n_words)
-            if summary.exits == NULL:
+            if summary.exits.empty():
                 continue
             after = automaton.continuation(state, &item)
             if after == NULL:
                 return False
             fresh = automaton.network.edges[item.edge].kind == EDGE_FRESH
-            self.add_task(after, &summary.exits.trie, 0, summary, fresh)
+            for j in range(summary.exits.size()):
+                self.add_task(after, &summary.exits[j], 0, fresh)
             if not self.run_tasks(automaton):
                 return False
         if not self.check_doubtful(automaton, state):
@@ -189,23 +235,20 @@ cdef class MaskBuilder:
             return self.drop_dead_ends(automaton, state)
         return True
 
-    cdef void add_task(
-        self, State* state, Trie* trie, int32_t node, Summary* summary, bint doubtful
-    ) noexcept nogil:
+    cdef void add_task(self, State* state, ExitGroup* group, int32_t node, bint doubtful) noexcept nogil:
         cdef Task task
         # Compared whole, not by a hash: a task taken for another would lose its tokens.
         cdef pair[pair[size_t, size_t], size_t] key
-        if trie.nodes[node].count == 0 or state.n_items == 0:
+        if group.exits.trie.nodes[node].count == 0 or state.n_items == 0:
             return
         key.first.first = <size_t>state
-        key.first.second = <size_t>summary
+        key.first.second = <size_t>group
         key.second = 2 * <size_t>node + doubtful
         if not self.seen_tasks.insert(key).second:
             return
         task.state = state
-        task.trie = trie
+        task.group = group
         task.node = node
-        task.summary = summary
         task.doubtful = doubtful
         self.tasks.push_back(task)
 
@@ -223,11 +266,14 @@ cdef class MaskBuilder:
     cdef bint walk_item(self, Automaton automaton, Task task, int32_t which) noexcept nogil:
         """Add the tokens below a trie node that one item of a state allows."""
         cdef Item item = automaton.items[task.state.item_off + which]
-        cdef Trie* trie = task.trie
+        cdef Trie* trie = &task.group.exits.trie
         cdef State* after
         cdef bint fresh
         cdef Place place, deeper
         cdef int32_t child, last, lex
+        cdef const uint8_t* classes = NULL
+        cdef int32_t* targets = NULL
+        cdef bint has_row
         if item.lex < 0:
             return True
         self.places.clear()
@@ -244,8 +290,14 @@ cdef class MaskBuilder:
                 if child < 0:
                     continue
                 last = child + 1
+                has_row = False
+            else:
+                has_row = self.table.row(place.lex, &classes, &targets)
             while child < last:
-                lex = self.table.step(place.lex, trie.nodes[child].byte)
+                # Most children lead nowhere, and that is known after the first visit: no call for those.
+                lex = targets[classes[trie.bytes[child]]] if has_row else CODE_UNKNOWN
+                if lex != NODE_EMPTY:
+                    lex = self.table.step(place.lex, trie.bytes[child])
                 if lex < 0:
                     automaton.error = lex
                     return False
@@ -258,7 +310,7 @@ cdef class MaskBuilder:
                             if after == NULL:
                                 return False
                             fresh = automaton.network.edges[item.edge].kind == EDGE_FRESH
-                            self.add_task(after, trie, child, task.summary, task.doubtful or fresh)
+                            self.add_task(after, task.group, child, task.doubtful or fresh)
                         if lex != NODE_EPSILON:
                             deeper.node = child
                             deeper.lex = lex
@@ -267,20 +319,20 @@ cdef class MaskBuilder:
         return True
 
     cdef void emit(self, Task* task, int32_t node) noexcept nogil:
-        """Add a trie node's own tokens, as far as the summary whose exits they are lets them count."""
-        cdef Trie* trie = task.trie
-        cdef Summary* summary = task.summary
+        """Add a trie node's own tokens, as far as the group of exits lets them count."""
+        cdef ExitGroup* group = task.group
+        cdef Trie* trie = &group.exits.trie
         cdef vector[int32_t]* tokens = &self.doubtful if task.doubtful else &self.tokens
         cdef int32_t i
         cdef int16_t count
-        if summary.barred.empty() and summary.least == 0 and summary.most >= summary.exits.max_count:
+        if group.barred.empty() and group.least == 0 and group.most >= group.exits.max_count:
             tokens.insert(
                 tokens.end(), trie.ids.begin() + trie.nodes[node].low, trie.ids.begin() + trie.nodes[node].own
             )
             return
         for i in range(trie.nodes[node].low, trie.nodes[node].own):
-            count = summary.exits.counts[i]
-            if summary.least <= count <= summary.most and not holds(summary.barred, trie.ids[i]):
+            count = group.exits.counts[i]
+            if group.least <= count <= group.most and not holds(group.barred, trie.ids[i]):
                 tokens.push_back(trie.ids[i])
 
     cdef bint check_doubtful(self, Automaton automaton, State* state) noexcept nogil:
@@ -382,36 +434,3 @@ cdef class MaskBuilder:
         for i in range(seen.size()):
             seen[i].live = 2
         return 0
-
-
-cdef uint32_t* self_owned(
-    uint32_t* base, bint owned, vector[int32_t]& removed, int32_t n_words
-) noexcept nogil:
-    """A bitmask of one's own: `base` if it already is, else a copy with `removed` applied and cleared."""
-    cdef uint32_t* copy
-    cdef size_t i
-    if owned:
-        return base
-    copy = <uint32_t*>malloc(n_words * sizeof(uint32_t))
-    if base != NULL:
-        memcpy(copy, base, n_words * sizeof(uint32_t))
-    else:
-        memset(copy, 0, n_words * sizeof(uint32_t))
-    for i in range(removed.size()):
-        copy[removed[i] >> 5] &= ~(<uint32_t>1 << (removed[i] & 31))
-    removed.clear()
-    return copy
-
-
-cdef void add_summary(uint32_t* bits, Summary* summary, int32_t n_words) noexcept nogil:
-    """OR a wide summary in; ids it removes stay if they were set before."""
-    cdef vector[int32_t] absent
-    cdef size_t i
-    cdef int32_t word
-    for i in range(summary.removed.size()):
-        if not has_bit(bits, summary.removed[i]):
-            absent.push_back(summary.removed[i])
-    for word in range(n_words):
-        bits[word] |= summary.bits[word]
-    for i in range(absent.size()):
-        bits[absent[i] >> 5] &= ~(<uint32_t>1 << (absent[i] & 31))

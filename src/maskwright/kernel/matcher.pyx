@@ -22,7 +22,8 @@ from .masks cimport write_mask
 
 cdef extern from *:
     """
-    #define MW_TARGET(state, byte) __atomic_load_n(&(state)->targets[(state)->classes[byte]], __ATOMIC_ACQUIRE)
+    #define MW_ROW(state) __atomic_load_n(&(state)->targets, __ATOMIC_ACQUIRE)
+    #define MW_TARGET(state, byte) __atomic_load_n(&MW_ROW(state)[(state)->classes[byte]], __ATOMIC_ACQUIRE)
     #define MW_POPCOUNT(word) __builtin_popcount(word)
     #define MW_MASK(state) __atomic_load_n(&(state)->mask, __ATOMIC_ACQUIRE)
     """

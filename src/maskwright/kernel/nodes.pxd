@@ -52,7 +52,7 @@ cdef struct Node:
 
 cdef class NodePool:
     cdef vector[Node] nodes
-    cdef vector[int32_t] slots          # open addressing over node ids, -1 free
+    cdef vector[uint64_t] slots         # open addressing: low half of the hash, then 1 + node id; 0 free
     cdef vector[uint8_t] pool           # bytes of the literals
     cdef unordered_map[string, int32_t] pool_offsets
     cdef vector[int32_t] lists          # children of UNION and AND

@@ -60,7 +60,7 @@ cdef class NodePool:
             self.alphabet[byte >> 6] |= <uint64_t>1 << (byte & 63)
             self.alphabet_bytes.push_back(byte)
         self.max_nodes = max_nodes
-        self.slots.assign(1 << 10, -1)
+        self.slots.assign(1 << 10, 0)
         self.trie_memo = {}
         self.multiples_memo = {}
         self.make(OP_EMPTY, 0, 0, 0)
@@ -77,6 +77,12 @@ cdef class NodePool:
         """Node of a description. The caller holds the GIL and `lock`."""
         cdef int32_t node
         if lexeme._table is self:
+            return lexeme._node
+        cdef tuple other = lexeme._other
+        if other is not None and other[0] is self:
+            lexeme._other = (lexeme._table, lexeme._node)
+            lexeme._table = self
+            lexeme._node = other[1]
             return lexeme._node
         if depth > MAX_DEPTH:
             raise LimitExceeded(
@@ -121,6 +127,8 @@ cdef class NodePool:
                     node = self.concat(kids[i], node)
         if node < 0:
             self._raise_limit()
+        if lexeme._table is not None:
+            lexeme._other = (lexeme._table, lexeme._node)
         lexeme._table = self
         lexeme._node = node
         return node
@@ -282,10 +290,12 @@ cdef class NodePool:
     cdef int32_t make(self, uint8_t op, int32_t a, int32_t b, int32_t c) noexcept nogil:
         """The node (op, a, b, c), found or created."""
         cdef size_t mask = self.slots.size() - 1
-        cdef size_t slot = self.hash_node(op, a, b, c) & mask
-        while self.slots[slot] >= 0:
-            if self.same_node(self.slots[slot], op, a, b, c):
-                return self.slots[slot]
+        cdef uint64_t tag = self.hash_node(op, a, b, c) << 32
+        cdef size_t slot = (tag >> 32) & mask
+        # Nodes lie far apart in memory: only those whose hash fits are looked at.
+        while self.slots[slot]:
+            if (self.slots[slot] ^ tag) >> 32 == 0 and self.same_node(<int32_t>self.slots[slot] - 1, op, a, b, c):
+                return <int32_t>self.slots[slot] - 1
             slot = (slot + 1) & mask
         cdef int32_t node = <int32_t>self.nodes.size()
         if node >= self.max_nodes:
@@ -338,7 +348,7 @@ cdef class NodePool:
         else:
             fresh.live = LIVE_UNKNOWN
         self.nodes.push_back(fresh)
-        self.slots[slot] = node
+        self.slots[slot] = tag | <uint64_t>(node + 1)
         if <size_t>node * 2 > self.slots.size():
             self.grow_slots()
         return node
@@ -346,14 +356,15 @@ cdef class NodePool:
     cdef void grow_slots(self) noexcept nogil:
         cdef size_t mask = self.slots.size() * 2 - 1
         cdef size_t slot, i
-        cdef Node* node
-        self.slots.assign(mask + 1, -1)
-        for i in range(self.nodes.size()):
-            node = &self.nodes[i]
-            slot = self.hash_node(node.op, node.a, node.b, node.c) & mask
-            while self.slots[slot] >= 0:
-                slot = (slot + 1) & mask
-            self.slots[slot] = <int32_t>i
+        cdef vector[uint64_t] before
+        before.swap(self.slots)
+        self.slots.assign(mask + 1, 0)
+        for i in range(before.size()):
+            if before[i]:
+                slot = (before[i] >> 32) & mask
+                while self.slots[slot]:
+                    slot = (slot + 1) & mask
+                self.slots[slot] = before[i]
 
     cdef int32_t make_list(self, uint8_t op, vector[int32_t]& kids) noexcept nogil:
         """UNION or AND over sorted, distinct children. The list is dropped again if it existed."""

@@ -20,24 +20,27 @@ cdef struct Partition:
 
 # The characters that leave a state as it is: nearly all, in the body of a string.
 cdef struct Home:
-    uint64_t[2] ascii
-    bint characters             # and all of several bytes
+    uint64_t groups             # groups of bytes (see trie.pxd)
 
-cdef inline int32_t first_common(Residual* residual, const uint32_t* row, int32_t n_words) noexcept nogil:
-    """A token of a set whose bit is set in a row; -1 if there is none."""
+cdef inline void common_tokens(
+    Residual* residual, const uint32_t* row, int32_t n_words, size_t most, vector[int32_t]& found
+) noexcept nogil:
+    """Tokens of a set whose bits are set in a row, so many at most."""
     cdef int32_t word, token
     cdef size_t i
+    found.clear()
     if residual.bits != NULL:
         for word in range(n_words):
             if residual.bits[word] & row[word]:
                 for token in range(32 * word, 32 * word + 32):
                     if ((residual.bits[word] & row[word]) >> (token & 31)) & 1:
-                        return token
+                        found.push_back(token)
+                if found.size() >= most:
+                    return
     for i in range(residual.tokens.size()):
         token = residual.tokens[i]
-        if (row[token >> 5] >> (token & 31)) & 1:
-            return token
-    return -1
+        if (row[token >> 5] >> (token & 31)) & 1 and found.size() < most:
+            found.push_back(token)
 
 cdef class ResidualTable:
     cdef TokenTrie vocabulary

@@ -13,13 +13,15 @@ from libc.stdlib cimport calloc, free
 from .families cimport SPARSE_LIMIT
 from .nodes cimport NODE_EMPTY
 from .shortest cimport MW_FAR, Shortest
-from .trie cimport Trie
+from .trie cimport FIRST_WIDE, Trie, TrieNode, groups_in
 from .walking cimport Family
 
 # More repetitions than a token has, and few enough to decide that a conjunction with them can end.
 cdef int32_t FAR_BOUND = 400
 # Lexeme nodes that one partition may make.
 cdef size_t NODE_LIMIT = 50_000
+# A subtree of fewer tokens is not worth finding out whether it can be taken whole.
+cdef int32_t HOME_FROM = 32
 # States that `reach` looks at.
 cdef size_t REACH_LIMIT = 256
 
@@ -95,14 +97,17 @@ cdef class ResidualTable:
                 return NULL
             child = trie.nodes[here.node].first
             # One byte tells most states that have no home; those of counted lexemes are made for nothing else.
-            if trie.nodes[here.node].set_of >= 0 and self.table.step(here.lex, trie.nodes[child].byte) == here.lex:
+            if (
+                trie.nodes[here.node].high - trie.nodes[here.node].own >= HOME_FROM
+                and self.table.step(here.lex, trie.bytes[child]) == here.lex
+            ):
                 if homes.find(here.lex) == homes.end():
                     homes[here.lex] = self.home_of(here.lex)
                 if self.stays(here.node, homes[here.lex]):
                     self.add(partition, places, here.lex, trie.nodes[here.node].own, trie.nodes[here.node].high)
                     continue
             for child in range(trie.nodes[here.node].first, trie.nodes[here.node].first + trie.nodes[here.node].count):
-                below.lex = self.table.step(here.lex, trie.nodes[child].byte)
+                below.lex = self.table.step(here.lex, trie.bytes[child])
                 if below.lex < 0:
                     self.partitions[lex] = NULL
                     return NULL
@@ -135,25 +140,29 @@ cdef class ResidualTable:
 
     cdef Home home_of(self, int32_t lex) noexcept nogil:
         cdef Home home
+        cdef uint64_t[2] ascii
         cdef vector[int32_t] targets
+        cdef uint64_t wide
         cdef int byte
         cdef size_t i
-        home.ascii[0] = home.ascii[1] = 0
+        ascii[0] = ascii[1] = 0
         for byte in range(128):
             if self.table.step(lex, <uint8_t>byte) == lex:
-                home.ascii[byte >> 6] |= <uint64_t>1 << (byte & 63)
-        home.characters = (home.ascii[0] | home.ascii[1]) != 0 and self.summaries.characters_lead_on(lex, targets)
-        for i in range(targets.size()):
-            home.characters = home.characters and targets[i] == lex
+                ascii[byte >> 6] |= <uint64_t>1 << (byte & 63)
+        home.groups = groups_in(ascii)
+        for byte in range(FIRST_WIDE, 64):
+            targets.clear()
+            wide = self.summaries.closures.characters_lead_on(lex, <uint64_t>1 << byte, targets)
+            for i in range(targets.size()):
+                if targets[i] != lex:
+                    wide = 0
+            home.groups |= wide
         return home
 
     cdef bint stays(self, int32_t node, const Home& home) noexcept nogil:
         """Whether all tokens below a node of the trie leave the state as it is."""
-        cdef Trie* trie = &self.vocabulary.trie
-        cdef uint64_t* below = &trie.sets[4 * trie.nodes[node].set_of]
-        if below[0] & ~home.ascii[0] or below[1] & ~home.ascii[1]:
-            return False
-        return (below[2] | below[3]) == 0 or (home.characters and trie.nodes[node].whole)
+        cdef TrieNode* below = &self.vocabulary.trie.nodes[node]
+        return below.whole and not below.below & ~home.groups
 
     cdef void settle(self, Residual* residual) noexcept nogil:
         """Keep many tokens as bits."""
@@ -188,7 +197,7 @@ cdef class ResidualTable:
             if classes < 0 or seen.size() > REACH_LIMIT:
                 most = MW_FAR
                 break
-            most = max(most, shortest.distance(seen[here], 0))
+            most = max(most, shortest.distance(seen[here]))
             tried.assign(self.table.map_sizes[classes], 0)
             for byte in range(256):
                 if not tried[self.table.maps[classes][byte]]:

@@ -4,6 +4,7 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.unordered_set cimport unordered_set
 from libcpp.vector cimport vector
 
+from .distances cimport UNBOUNDED, Distances
 from .lexemes cimport LexemeTable
 from .network cimport NetEdge, Network
 
@@ -31,9 +32,9 @@ cdef struct Stop:
 cdef class Shortest:
     cdef LexemeTable table
     cdef Network network
-    cdef unordered_map[int32_t, int64_t] distances  # of lexemes, where found by a search
+    cdef Distances distances
+    cdef unordered_set[int32_t] long_searches       # lexemes for which a short search was not enough
     cdef unordered_map[int32_t, int16_t] first_bytes
-    cdef unordered_map[int32_t, int64_t] floors
     cdef unordered_map[uint64_t, Way] ways          # by node and register
     cdef vector[int64_t] rule_costs                 # CODE_UNKNOWN until asked for
     cdef vector[int32_t] open_rules                 # being solved: each waits for the next
@@ -46,11 +47,8 @@ cdef class Shortest:
     cdef vector[int32_t] members                    # that some edge of the rule asks for
     cdef vector[int32_t] counters                   # pairs: counter, least value that some edge asks for
 
-    cdef int64_t distance(self, int32_t lex, int depth) noexcept nogil
+    cdef int64_t distance(self, int32_t lex) noexcept nogil
     cdef int first_byte(self, int32_t lex) noexcept nogil
-    cdef int64_t floor(self, int32_t lex, int depth) noexcept nogil
-    cdef int64_t search_lexeme(self, int32_t lex, int depth) noexcept nogil
-    cdef int64_t search_trie(self, int32_t lex) noexcept nogil
     cdef int64_t way(self, int32_t node, int32_t register, Way* found) noexcept nogil
     cdef int64_t solve(self) noexcept nogil
     cdef int64_t search(self, int32_t node, int32_t register, bint keep, bint by_progress) noexcept nogil

@@ -1,7 +1,7 @@
 # Shortest ways: the fewest bytes that end a lexeme, a rule, or a rule from the middle.
 #
 # The idea. What ends an output from some place is put together from parts that do not depend on the output:
-# a shortest string of a lexeme state, a cheapest way through a rule from a node and a register, and, for a
+# a shortest string of a lexeme state (distances.pyx), a cheapest way through a rule from a node and a register, and, for a
 # call, the cheapest way through the rule that is called. Each part is found once per grammar. The costs of
 # rules that call each other are the least solution of equations with sums and minima (Knuth, "A
 # generalization of Dijkstra's algorithm", 1977); they are solved for the rules that a way can profit from,
@@ -24,21 +24,7 @@ from libcpp.utility cimport pair
 from libcpp.queue cimport priority_queue
 
 from .network cimport EDGE_CALL, EDGE_DEAD, EDGE_EPSILON, EDGE_FRESH, EDGE_TOKENS, NetNode, RegisterValue
-from .nodes cimport (
-    CODE_EXPAND,
-    CODE_LIMIT,
-    CODE_UNKNOWN,
-    NODE_EMPTY,
-    OP_AND,
-    OP_BYTES,
-    OP_CONCAT,
-    OP_EMPTY,
-    OP_LITERAL,
-    OP_REPEAT,
-    OP_TRIE,
-    OP_UNION,
-    Node,
-)
+from .nodes cimport CODE_EXPAND, CODE_LIMIT, CODE_UNKNOWN, NODE_EMPTY
 
 from ..rules import Action
 
@@ -46,15 +32,14 @@ cdef int _AT_LEAST = Action.AT_LEAST
 cdef int _HAS = Action.HAS
 
 cdef int64_t CALL_UNIT = <int64_t>1 << 20
+# Lexeme states that a search may look at: where an output must end, a long search is better than none.
+cdef size_t LEXEME_LIMIT = 50_000
 # What a token by id counts for, in bytes.
 cdef int64_t TOKEN_BYTES = 4
-# Lexeme states that one search may visit.
-cdef size_t LEXEME_LIMIT = 50_000
 # Places of one rule that are visited in order of cost. Any subset of a large object's members is a place of its
 # own, so beyond this many the search heads for what the rule's end asks for.
 cdef size_t EXACT_LIMIT = 4_096
 cdef size_t PROGRESS_LIMIT = 400_000
-cdef int MAX_DEPTH = 500
 
 cdef enum:
     STOP_NODE
@@ -67,228 +52,54 @@ cdef inline pair[int64_t, int64_t] entry(int64_t cost, size_t index) noexcept no
     return pair[int64_t, int64_t](-cost, <int64_t>index)
 
 
-cdef inline bint tells(uint8_t op) noexcept nogil:
-    """Whether the shortest string can be read off the structure of a node."""
-    return op == OP_LITERAL or op == OP_BYTES or op == OP_CONCAT or op == OP_UNION or op == OP_REPEAT
-
-
 cdef inline uint64_t place_key(int32_t node, int32_t register) noexcept nogil:
     return (<uint64_t>node << 32) | <uint64_t>register
-
-
-cdef inline int64_t far_or(int64_t cost) noexcept nogil:
-    return cost if cost < MW_FAR else MW_FAR
 
 
 cdef class Shortest:
     """Shortest ways through one network."""
 
-    def __cinit__(self, LexemeTable table, Network network):
-        self.table = table
+    def __cinit__(self, Distances distances, Network network):
+        self.distances = distances
+        self.table = distances.table
         self.network = network
 
     # ---- lexemes ---------------------------------------------------------------------------------
 
-    cdef int64_t distance(self, int32_t lex, int depth) noexcept nogil:
+    cdef int64_t distance(self, int32_t lex) noexcept nogil:
         """Bytes of a shortest string of a lexeme state; MW_FAR if there is none or it was not found."""
-        cdef Node node
-        cdef int64_t total = 0, part
-        cdef int32_t i
-        while True:
-            node = self.table.nodes[lex]
-            if node.nullable:
-                return total
-            if node.op == OP_EMPTY or depth > MAX_DEPTH or total >= MW_FAR:
-                return MW_FAR
-            if node.op == OP_LITERAL:
-                total += node.b
-                lex = node.c
-            elif node.op == OP_BYTES:
-                return total + 1
-            elif node.op == OP_CONCAT:
-                total = far_or(total + self.distance(node.a, depth + 1))
-                lex = node.b
-            elif node.op == OP_REPEAT:
-                part = self.distance(node.a, depth + 1)
-                return far_or(total + node.b * part) if part < MW_FAR else MW_FAR
-            elif node.op == OP_UNION:
-                part = MW_FAR
-                for i in range(node.b):
-                    part = min(part, self.distance(self.table.lists[node.a + i], depth + 1))
-                return far_or(total + part)
-            else:
-                return far_or(total + self.search_lexeme(lex, depth + 1))
+        cdef int32_t found = self.distances.of(lex)
+        if found == UNBOUNDED and self.long_searches.insert(lex).second:
+            found = self.distances.search(lex, LEXEME_LIMIT)
+        return found if found != UNBOUNDED else MW_FAR
 
     cdef int first_byte(self, int32_t lex) noexcept nogil:
-        """First byte of the shortest string of a state that has one, which is not the empty one."""
-        cdef Node node
-        cdef int64_t best, part
-        cdef int32_t i, chosen
-        cdef int byte, found = -1
-        while True:
-            node = self.table.nodes[lex]
-            if node.op == OP_LITERAL:
-                return self.table.pool[node.a]
-            if node.op == OP_BYTES:
-                for byte in range(255, -1, -1):
-                    if (self.table.sets[4 * node.a + (byte >> 6)] >> (byte & 63)) & 1 and (found < 0 or byte >= 0x20):
-                        found = byte
-                return found
-            if node.op == OP_CONCAT:
-                lex = node.b if self.table.nodes[node.a].nullable else node.a
-            elif node.op == OP_REPEAT:
-                lex = node.a
-            elif node.op == OP_UNION:
-                best = MW_FAR
-                chosen = -1
-                for i in range(node.b):
-                    part = self.distance(self.table.lists[node.a + i], 0)
-                    if part < best:
-                        best = part
-                        chosen = self.table.lists[node.a + i]
-                if chosen < 0:
-                    return -1
-                lex = chosen
-            else:
-                if self.search_lexeme(lex, 0) >= MW_FAR:
-                    return -1
-                return self.first_bytes[lex]
+        """First byte of the shortest string of a state that has one, which is not the empty one; -1 if none is found.
 
-    cdef int64_t floor(self, int32_t lex, int depth) noexcept nogil:
-        """A lower bound of `distance` that needs no search."""
-        cdef unordered_map[int32_t, int64_t].iterator known
-        cdef Node node = self.table.nodes[lex]
-        cdef int64_t result = 1, part
-        cdef int32_t i
-        if node.nullable or depth > MAX_DEPTH:
-            return 0
-        if node.op == OP_EMPTY:
-            return MW_FAR
-        known = self.floors.find(lex)
-        if known != self.floors.end():
-            return deref(known).second
-        if node.op == OP_LITERAL:
-            result = node.b + self.floor(node.c, depth + 1)
-        elif node.op == OP_CONCAT:
-            result = self.floor(node.a, depth + 1) + self.floor(node.b, depth + 1)
-        elif node.op == OP_REPEAT:
-            part = self.floor(node.a, depth + 1)
-            result = node.b * part if part < MW_FAR else MW_FAR
-        elif node.op == OP_UNION or node.op == OP_AND:
-            result = MW_FAR if node.op == OP_UNION else 1
-            for i in range(node.b):
-                part = self.floor(self.table.lists[node.a + i], depth + 1)
-                result = min(result, part) if node.op == OP_UNION else max(result, part)
-        result = far_or(result)
-        self.floors[lex] = result
-        return result
-
-    cdef int64_t search_lexeme(self, int32_t lex, int depth) noexcept nogil:
-        """`distance` of a state whose structure does not tell: A* over its derivatives (Hart, Nilsson and Raphael, 1968).
-
-        Every state on the shortest way gets its distance and its first byte.
+        The first that leads nearer to the end, printable ones before others. It is kept: the same state always has
+        the same.
         """
-        cdef unordered_map[int32_t, int64_t].iterator known = self.distances.find(lex)
-        cdef vector[int32_t] seen, parents
-        cdef vector[int16_t] through
-        cdef vector[int64_t] lengths
-        cdef unordered_set[int32_t] closed
-        cdef priority_queue[pair[int64_t, int64_t]] queue
-        cdef int32_t[256] first
-        cdef int64_t here, total, guess
-        cdef int32_t state, child, classes, up
-        cdef int byte, one
-        if known != self.distances.end():
+        cdef unordered_map[int32_t, int16_t].iterator known = self.first_bytes.find(lex)
+        cdef int64_t nearer
+        cdef int32_t child
+        cdef int turn, byte, found = -1
+        cdef bint by_search
+        if known != self.first_bytes.end():
             return deref(known).second
-        if self.table.nodes[lex].op == OP_TRIE:
-            return self.search_trie(lex)
-        seen.push_back(lex)
-        parents.push_back(-1)
-        through.push_back(-1)
-        lengths.push_back(0)
-        queue.push(entry(self.floor(lex, 0), 0))
-        while not queue.empty() and closed.size() < LEXEME_LIMIT:
-            here = queue.top().second
-            queue.pop()
-            state = seen[here]
-            if state < 0:  # the goal: what remains after the parent is known
-                total = lengths[here]
-                up = parents[here]
-                while up >= 0:
-                    self.distances[seen[up]] = total - lengths[up]
-                    if through[up] >= 0:
-                        self.first_bytes[seen[parents[up]]] = through[up]
-                    up = parents[up]
-                return total
-            if not closed.insert(state).second:
-                continue
-            op = self.table.nodes[state].op
-            total = MW_FAR
-            known = self.distances.find(state)
-            if self.table.nodes[state].nullable:
-                total = 0
-            elif known != self.distances.end():
-                total = deref(known).second
-            elif here > 0 and tells(self.table.nodes[state].op) and not self.table.nodes[state].boolean:
-                total = self.distance(state, depth + 1)
-            if total < MW_FAR:
-                seen.push_back(-1)
-                parents.push_back(<int32_t>here)
-                through.push_back(-1)
-                lengths.push_back(lengths[here] + total)
-                queue.push(entry(lengths[here] + total, seen.size() - 1))
-                continue
-            classes = self.table.class_map(state, 0)
-            if classes < 0:
-                break
-            for byte in range(256):
-                first[byte] = -1
-            for byte in range(255, -1, -1):
-                if (self.table.alphabet[byte >> 6] >> (byte & 63)) & 1:
-                    if first[self.table.maps[classes][byte]] < 0 or byte >= 0x20:
-                        first[self.table.maps[classes][byte]] = byte
-            for one in range(self.table.map_sizes[classes]):
-                if first[one] < 0:
+        nearer = self.distance(lex) - 1
+        # States on a way that a search has found know their distance; others need a search of their own.
+        for by_search in range(2):
+            for turn in range(256):
+                byte = (turn + 0x20) & 0xFF
+                if not (self.table.alphabet[byte >> 6] >> (byte & 63)) & 1 or found >= 0:
                     continue
-                child = self.table.step(state, <uint8_t>first[one])
-                if child <= NODE_EMPTY or closed.find(child) != closed.end():
+                child = self.table.step(lex, <uint8_t>byte)
+                if child <= NODE_EMPTY:
                     continue
-                guess = self.floor(child, 0)
-                if guess >= MW_FAR:
-                    continue
-                seen.push_back(child)
-                parents.push_back(<int32_t>here)
-                through.push_back(<int16_t>first[one])
-                lengths.push_back(lengths[here] + 1)
-                queue.push(entry(lengths[here] + 1 + guess, seen.size() - 1))
-        self.distances[lex] = MW_FAR
-        return MW_FAR
-
-    cdef int64_t search_trie(self, int32_t lex) noexcept nogil:
-        """The same for a state in a trie of literals: breadth first over the trie, which has no states to make."""
-        cdef vector[int32_t] level, below, roots, roots_below
-        cdef int64_t depth = 0
-        cdef size_t i
-        cdef int32_t node = self.table.nodes[lex].a, j
-        level.push_back(node)
-        roots.push_back(-1)
-        while not level.empty():
-            below.clear()
-            roots_below.clear()
-            for i in range(level.size()):
-                node = level[i]
-                if self.table.trie_end[node]:
-                    self.distances[lex] = depth
-                    self.first_bytes[lex] = <int16_t>roots[i]
-                    return depth
-                for j in range(self.table.trie_first[node], self.table.trie_first[node] + self.table.trie_count[node]):
-                    below.push_back(j)
-                    roots_below.push_back(roots[i] if roots[i] >= 0 else self.table.trie_byte[j])
-            level.swap(below)
-            roots.swap(roots_below)
-            depth += 1
-        self.distances[lex] = MW_FAR
-        return MW_FAR
+                if (self.distance(child) if by_search else self.distances.noted(child)) == nearer:
+                    found = byte
+        self.first_bytes[lex] = <int16_t>found
+        return found
 
     # ---- rules -----------------------------------------------------------------------------------
 
@@ -484,7 +295,7 @@ cdef class Shortest:
             lex = self.network.fresh_lexeme(register[0], edge)
             if lex < 0:
                 return MW_FAR
-        length = self.distance(lex, 0)
+        length = self.distance(lex)
         # Longer than any output. Bytes are counted in the upper bits, so the sum of several must fit.
         if length >= CALL_UNIT:
             return MW_FAR

@@ -8,17 +8,22 @@ from .families cimport SPARSE_LIMIT, CountedBase, FamilyTable
 from .trie cimport Trie
 from .walking cimport UNBOUNDED, Exits, Family, Found, Place, Range
 
+# Tokens in which a lexeme ends and that go on, as far as they count.
+cdef struct ExitGroup:
+    Exits* exits                # shared
+    int32_t least               # exits count only after at least so many repetitions
+    int32_t most                # and at most so many
+    vector[int32_t] barred      # ids in `exits` that are not legal, sorted
+
 # What one lexeme state says about all tokens, whatever the grammar around it.
 cdef struct Summary:
     vector[int32_t] inner       # tokens that stay inside the lexeme or end exactly with it, beyond `bits`
     uint32_t* bits              # more of them as a bitmask, shared or owned; NULL for none
-    int64_t n_bits              # number of bits set in `bits`
+    int64_t n_bits              # at least the number of bits set in `bits`
     bint owns_bits
+    bint common                 # 1: of more than one lexeme state
     vector[int32_t] removed     # ids in `bits` that are not legal after all
-    Exits* exits                # shared; NULL for none
-    int32_t least               # exits count only after at least so many repetitions
-    int32_t most                # and at most so many
-    vector[int32_t] barred      # ids in `exits` that are not legal, sorted
+    vector[ExitGroup] exits
 
 # What a bound changes about a base's tokens.
 cdef struct Selection:
@@ -35,14 +40,24 @@ cdef inline bint holds(vector[int32_t]& ordered, int32_t value) noexcept nogil:
             high = middle
     return low < ordered.size() and ordered[low] == value
 
+cdef uint32_t* self_owned(
+    uint32_t* base, bint owned, vector[int32_t]& removed, int32_t n_words
+) noexcept nogil
+
+cdef void add_summary(uint32_t* bits, Summary* summary, int32_t n_words) noexcept nogil
+
 cdef class SummaryTable(FamilyTable):
     cdef vector[Summary*] by_node
     cdef deque[Summary] summaries
     cdef Summary* of(self, int32_t lex) noexcept nogil
     cdef Summary* fresh(self) noexcept nogil
+    cdef void add_exits(self, Summary* summary, Exits* exits, int32_t least, int32_t most) noexcept nogil
+    cdef Summary* of_union(self, int32_t lex) noexcept nogil
+    cdef bint split_union(self, int32_t lex, vector[int32_t]& parts) noexcept nogil
+    cdef bint is_summarised(self, int32_t lex) noexcept nogil
     cdef Summary* plain(self, int32_t lex) noexcept nogil
-    cdef void set_inner(self, Summary* summary, vector[int32_t]& tokens) noexcept nogil
     cdef Summary* counted(self, int32_t lex) noexcept nogil
+    cdef Summary* out_of_reach(self, Family* family, CountedBase* base) noexcept nogil
     cdef Selection select(self, int32_t lex, Family* family, CountedBase* base, int32_t sure, int32_t most) noexcept nogil
     cdef void judge(
         self,
@@ -57,4 +72,5 @@ cdef class SummaryTable(FamilyTable):
     ) noexcept nogil
     cdef void settle(self, Summary* summary, vector[int32_t]& more, vector[int32_t]& fewer) noexcept nogil
     cdef bint bounded_alive(self, int32_t lex, const Found& found) noexcept nogil
+    cdef int32_t without_not(self, int32_t lex) noexcept nogil
     cdef Summary* difference(self, int32_t lex) noexcept nogil

@@ -6,28 +6,38 @@
 # kept as a trie of their own; many tokens share one (`",`, ` ",` and `a",` all leave `,`), so walking
 # it from whatever follows is cheap.
 #
-# Two kinds of states would be expensive to walk each on their own: the members of a family
-# (families.pyx), and differences. The key of an open object is "a string, but none of these names":
-# another lexeme in every schema. It differs from the plain string only along the names, so the plain
-# string's summary is taken and the walk follows both only until they are the same state.
+# Three kinds of states would be expensive to walk each on their own:
+#   - The members of a family (families.pyx).
+#   - Unions. What a choice allows is what its alternatives allow. Inside a search pattern (`.*@`, and what has been
+#     seen of it so far) nearly all comes from one alternative, which all its states have.
+#   - Differences. The key of an open object is "a string, but none of these names": another lexeme in every
+#     schema. It differs from the plain string only along the names, so the plain string's summary is taken and the
+#     walk follows both only until they are the same state.
 #
 # Rejected: splitting the vocabulary into fixed slices by regular expressions chosen for JSON. It
 # serves the slices that were foreseen and no other lexeme.
 #
 # Locking. Everything expects the table's lock.
 
-from libc.stdlib cimport free
-from libc.string cimport memcpy
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 
 from .families cimport range_of
-from .nodes cimport NODE_EMPTY, NODE_EPSILON, OP_AND, OP_CONCAT, OP_LITERAL, OP_NOT, Node, CODE_UNKNOWN
+from .nodes cimport NODE_EMPTY, NODE_EPSILON, OP_AND, OP_CONCAT, OP_LITERAL, OP_NOT, OP_UNION, Node, CODE_UNKNOWN
 from .trie cimport LengthOrder, n_longer
 
 # Trie nodes that a difference may visit before it is walked like any other state.
 cdef int32_t DIFFERENCE_LIMIT = 8192
+# Alternatives that a union may have, and how many of them may be wide and new, to be taken apart rather than walked.
+cdef int32_t MOST_PARTS = 16
+cdef int NEW_PARTS = 2
 # Tokens of a clipped lexeme that may be too long to be sure of.
 cdef int32_t UNSURE_LIMIT = 16_384
+
+
+cdef inline bint has_bit(const uint32_t* bits, int32_t token) noexcept nogil:
+    return (bits[token >> 5] >> (token & 31)) & 1
 
 
 cdef class SummaryTable(FamilyTable):
@@ -42,13 +52,24 @@ cdef class SummaryTable(FamilyTable):
     cdef Summary* of(self, int32_t lex) noexcept nogil:
         """Summary of a lexeme state, made at the first call; NULL if the lexeme table is full."""
         cdef Summary* summary
+        cdef int32_t simple
         if <size_t>lex >= self.by_node.size():
             self.by_node.resize(self.table.nodes.size() + 64, NULL)
         if self.by_node[lex] == NULL:
             summary = NULL
-            # One byte to start with: nothing is quicker than walking it.
-            if self.table.nodes[lex].op != OP_LITERAL:
-                summary = self.counted(lex)
+            # A byte to start with and nothing to search for: nothing is quicker than walking it.
+            if self.table.nodes[lex].op != OP_LITERAL or self.table.nodes[lex].boolean:
+                simple = self.simplifier.simplify(lex, 0)
+                if simple < 0:
+                    return NULL
+                if simple != lex:
+                    summary = self.of(simple)
+                    if summary != NULL:
+                        summary.common = True
+                if summary == NULL and self.table.nodes[lex].op != OP_LITERAL:
+                    summary = self.of_union(lex)
+                    if summary == NULL:
+                        summary = self.counted(lex)
                 if summary == NULL:
                     summary = self.difference(lex)
             if summary == NULL:
@@ -65,42 +86,95 @@ cdef class SummaryTable(FamilyTable):
         summary.bits = NULL
         summary.n_bits = 0
         summary.owns_bits = False
-        summary.exits = NULL
-        summary.least = 0
-        summary.most = UNBOUNDED
+        summary.common = False
         self.memory_size_bytes += sizeof(Summary)
         return summary
 
+    cdef void add_exits(self, Summary* summary, Exits* exits, int32_t least, int32_t most) noexcept nogil:
+        cdef ExitGroup group
+        if exits != NULL:
+            group.exits = exits
+            group.least = least
+            group.most = most
+            summary.exits.push_back(group)
+
     cdef Summary* plain(self, int32_t lex) noexcept nogil:
         cdef Summary* summary
-        cdef vector[int32_t] tokens
-        cdef size_t i
+        cdef int64_t count
         if not self.walk(lex, NULL):
             return NULL
         summary = self.fresh()
-        for i in range(self.found.size()):
-            tokens.push_back(self.found[i].token)
-        for i in range(self.ranges.size()):
-            tokens.insert(
-                tokens.end(),
-                self.vocabulary.trie.ids.begin() + self.ranges[i].low,
-                self.vocabulary.trie.ids.begin() + self.ranges[i].high,
-            )
-        self.set_inner(summary, tokens)
-        summary.exits = self.merged_exits()
+        count = self.n_taken()
+        if count <= SPARSE_LIMIT:
+            self.list_taken(summary.inner)
+            self.memory_size_bytes += count * sizeof(int32_t)
+        else:
+            summary.bits = self.taken_bits(count)
+            summary.owns_bits = True
+            summary.n_bits = count
+        self.add_exits(summary, self.merged_exits(), 0, UNBOUNDED)
         return summary
 
-    cdef void set_inner(self, Summary* summary, vector[int32_t]& tokens) noexcept nogil:
-        cdef size_t i
-        if tokens.size() <= SPARSE_LIMIT:
-            summary.inner = tokens
-            self.memory_size_bytes += tokens.size() * sizeof(int32_t)
-            return
-        summary.bits = self.new_bits()
-        summary.owns_bits = True
-        summary.n_bits = <int64_t>tokens.size()
-        for i in range(tokens.size()):
-            summary.bits[tokens[i] >> 5] |= <uint32_t>1 << (tokens[i] & 31)
+    cdef Summary* of_union(self, int32_t lex) noexcept nogil:
+        """Summary of `(a | b) rest` from those of `a rest` and `b rest`; NULL if the lexeme is not of that kind, or
+        would need many new ones."""
+        cdef vector[int32_t] parts
+        cdef vector[Summary*] known
+        cdef Summary* summary
+        cdef size_t i, j
+        cdef int n_new = 0
+        if not self.split_union(lex, parts) or not self.is_wide(lex):
+            return NULL
+        for i in range(parts.size()):
+            if not self.is_summarised(parts[i]) and self.is_wide(parts[i]):
+                n_new += 1
+        if n_new > NEW_PARTS:
+            return NULL
+        for i in range(parts.size()):
+            known.push_back(self.of(parts[i]))
+            if known[i] == NULL:
+                return NULL
+        summary = self.fresh()
+        for i in range(known.size()):
+            summary.inner.insert(summary.inner.end(), known[i].inner.begin(), known[i].inner.end())
+            summary.exits.insert(summary.exits.end(), known[i].exits.begin(), known[i].exits.end())
+            summary.n_bits += known[i].n_bits
+            if known[i].bits != NULL and summary.bits == NULL:
+                summary.bits = known[i].bits
+                summary.removed = known[i].removed
+            elif known[i].bits != NULL:
+                summary.bits = self_owned(summary.bits, summary.owns_bits, summary.removed, self.n_words)
+                summary.owns_bits = True
+                add_summary(summary.bits, known[i], self.n_words)
+        if summary.inner.size() > SPARSE_LIMIT:
+            summary.bits = self_owned(summary.bits, summary.owns_bits, summary.removed, self.n_words)
+            summary.owns_bits = True
+            summary.n_bits += <int64_t>summary.inner.size()
+            for j in range(summary.inner.size()):
+                summary.bits[summary.inner[j] >> 5] |= <uint32_t>1 << (summary.inner[j] & 31)
+            summary.inner.clear()
+        self.memory_size_bytes += (summary.inner.size() + summary.removed.size()) * sizeof(int32_t)
+        if summary.owns_bits:
+            self.memory_size_bytes += self.n_words * sizeof(uint32_t)
+        return summary
+
+    cdef bint split_union(self, int32_t lex, vector[int32_t]& parts) noexcept nogil:
+        """The alternatives of `(a | b) rest`, each with its rest. False if there are none, or too many."""
+        cdef Node node = self.table.nodes[lex]
+        cdef int32_t i, rest = NODE_EPSILON
+        if node.op == OP_CONCAT:
+            rest = node.b
+            node = self.table.nodes[node.a]
+        if node.op != OP_UNION or node.b > MOST_PARTS:
+            return False
+        for i in range(node.b):
+            parts.push_back(self.table.concat(self.table.lists[node.a + i], rest))
+            if parts.back() < 0:
+                return False
+        return True
+
+    cdef bint is_summarised(self, int32_t lex) noexcept nogil:
+        return <size_t>lex < self.by_node.size() and self.by_node[lex] != NULL
 
     cdef Summary* counted(self, int32_t lex) noexcept nogil:
         """Summary of a lexeme with a counted repetition; NULL if it is not of that kind.
@@ -129,13 +203,17 @@ cdef class SummaryTable(FamilyTable):
         if family.high >= 0:
             sure = family.high - base.margin if family.high >= base.margin else -1
             sure = sure if sure < base.max_count else base.max_count
+        if family.low == 0 and sure == base.max_count <= most and (
+            family.high < 0 or base.exits == NULL or base.exits.max_count <= family.high
+        ):
+            return self.out_of_reach(&family, base)
         if family.part < 0 and n_longer(&self.vocabulary.by_length, sure) > UNSURE_LIMIT:
             # So much would have to be checked token by token that walking the lexeme is quicker.
             return NULL
         summary = self.fresh()
-        summary.exits = base.exits
-        summary.least = family.low
-        summary.most = family.high if family.high >= 0 and family.part >= 0 else UNBOUNDED
+        self.add_exits(
+            summary, base.exits, family.low, family.high if family.high >= 0 and family.part >= 0 else UNBOUNDED
+        )
         if sure >= 0 and base.n_tokens > SPARSE_LIMIT:
             summary.bits = self.prefix_bits(base, sure, family.low > 0, family.part < 0)
             summary.n_bits = base.n_inside_up_to[sure] if family.low > 0 else base.n_up_to[sure]
@@ -151,6 +229,29 @@ cdef class SummaryTable(FamilyTable):
             summary.removed = selection.fewer
         self.memory_size_bytes += (selection.more.size() + selection.fewer.size()) * sizeof(int32_t)
         return summary
+
+    cdef Summary* out_of_reach(self, Family* family, CountedBase* base) noexcept nogil:
+        """The one summary of all members of a family whose bounds no token can reach."""
+        cdef Summary* summary
+        cdef size_t i
+        if base.unbounded == NULL:
+            summary = self.fresh()
+            summary.common = True
+            self.add_exits(summary, base.exits, 0, UNBOUNDED)
+            if base.n_tokens > SPARSE_LIMIT:
+                summary.bits = self.prefix_bits(base, base.max_count, False, family.part < 0)
+                summary.n_bits = base.n_up_to[base.max_count]
+            else:
+                for i in range(base.tokens.size()):
+                    summary.inner.push_back(base.tokens[i].token)
+                for i in range(base.ranges.size()):
+                    summary.inner.insert(
+                        summary.inner.end(),
+                        self.vocabulary.trie.ids.begin() + base.ranges[i].low,
+                        self.vocabulary.trie.ids.begin() + base.ranges[i].high,
+                    )
+            base.unbounded = summary
+        return <Summary*>base.unbounded
 
     cdef Selection select(self, int32_t lex, Family* family, CountedBase* base, int32_t sure, int32_t most) noexcept nogil:
         cdef Trie* trie = &self.vocabulary.trie
@@ -258,34 +359,42 @@ cdef class SummaryTable(FamilyTable):
                 return False
         return True
 
-    cdef Summary* difference(self, int32_t lex) noexcept nogil:
-        """Summary of `(keep and not drop) rest` from that of `keep rest`; NULL if the lexeme is not of that kind, or
-        differs from `keep` in too many places, or `keep` may end and also go on."""
-        cdef Trie* trie = &self.vocabulary.trie
+    cdef int32_t without_not(self, int32_t lex) noexcept nogil:
+        """`keep rest` for `(keep and not drop) rest`, which a literal may precede; NODE_EMPTY for other nodes."""
         cdef Node node = self.table.nodes[lex]
-        cdef vector[int32_t] kept, gone
-        cdef vector[Place] stack
-        cdef Place place, deeper
-        cdef Summary* plain
-        cdef Summary* summary
-        cdef int32_t i, keep, rest, child, part, both, visited = 0
-        cdef size_t j
-        rest = NODE_EPSILON
+        cdef vector[int32_t] kept
+        cdef int32_t i, rest = NODE_EPSILON
+        if node.op == OP_LITERAL:
+            rest = self.without_not(node.c)
+            return rest if rest <= NODE_EMPTY else self.table.make(OP_LITERAL, node.a, node.b, rest)
         if node.op == OP_CONCAT:
             rest = node.b
             node = self.table.nodes[node.a]
         if node.op != OP_AND:
-            return NULL
+            return NODE_EMPTY
         for i in range(node.b):
             if self.table.nodes[self.table.lists[node.a + i]].op != OP_NOT:
                 kept.push_back(self.table.lists[node.a + i])
         if kept.empty() or <int32_t>kept.size() == node.b:
-            return NULL
-        keep = self.table.concat(self.table.and_of(kept), rest)
-        if keep < 0:
+            return NODE_EMPTY
+        return self.table.concat(self.table.and_of(kept), rest)
+
+    cdef Summary* difference(self, int32_t lex) noexcept nogil:
+        """Summary of a lexeme with something taken away from that of the whole; NULL if the lexeme is not of that
+        kind, or differs from the whole in too many places, or the whole may end and also go on."""
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef vector[int32_t] gone
+        cdef vector[Place] stack
+        cdef Place place, deeper
+        cdef vector[int32_t]* barred
+        cdef Summary* plain
+        cdef Summary* summary
+        cdef int32_t i, child, part, both, visited = 0, keep = self.without_not(lex)
+        cdef size_t j
+        if keep <= NODE_EMPTY:
             return NULL
         plain = self.of(keep)
-        if plain == NULL or plain.bits == NULL:
+        if plain == NULL:
             return NULL
         # `lex` of a place is the difference; its `counter` holds the state of `keep`.
         place.node = 0
@@ -296,8 +405,8 @@ cdef class SummaryTable(FamilyTable):
             place = stack.back()
             stack.pop_back()
             for child in range(trie.nodes[place.node].first, trie.nodes[place.node].first + trie.nodes[place.node].count):
-                part = self.table.step(place.counter, trie.nodes[child].byte)
-                both = self.table.step(place.lex, trie.nodes[child].byte)
+                part = self.table.step(place.counter, trie.bytes[child])
+                both = self.table.step(place.lex, trie.bytes[child])
                 if part < 0 or both < 0:
                     return NULL
                 if part == both:
@@ -321,18 +430,50 @@ cdef class SummaryTable(FamilyTable):
         summary.bits = plain.bits
         summary.n_bits = plain.n_bits
         summary.exits = plain.exits
-        summary.least = plain.least
-        summary.most = plain.most
         sort(gone.begin(), gone.end())
-        summary.barred = gone
+        for j in range(summary.exits.size()):
+            barred = &summary.exits[j].barred
+            barred.insert(barred.end(), gone.begin(), gone.end())
+            sort(barred.begin(), barred.end())
         for j in range(gone.size()):
-            if (summary.bits[gone[j] >> 5] >> (gone[j] & 31)) & 1:
+            if summary.bits != NULL and has_bit(summary.bits, gone[j]):
                 summary.removed.push_back(gone[j])
         summary.removed.insert(summary.removed.end(), plain.removed.begin(), plain.removed.end())
-        summary.barred.insert(summary.barred.end(), plain.barred.begin(), plain.barred.end())
-        sort(summary.barred.begin(), summary.barred.end())
         for j in range(plain.inner.size()):
             if not holds(gone, plain.inner[j]):
                 summary.inner.push_back(plain.inner[j])
-        self.memory_size_bytes += (summary.removed.size() + summary.barred.size()) * sizeof(int32_t)
+        self.memory_size_bytes += (summary.removed.size() + gone.size()) * sizeof(int32_t)
         return summary
+
+
+cdef uint32_t* self_owned(
+    uint32_t* base, bint owned, vector[int32_t]& removed, int32_t n_words
+) noexcept nogil:
+    """A bitmask of one's own: `base` if it already is, else a copy with `removed` applied and cleared."""
+    cdef uint32_t* copy
+    cdef size_t i
+    if owned:
+        return base
+    copy = <uint32_t*>malloc(n_words * sizeof(uint32_t))
+    if base != NULL:
+        memcpy(copy, base, n_words * sizeof(uint32_t))
+    else:
+        memset(copy, 0, n_words * sizeof(uint32_t))
+    for i in range(removed.size()):
+        copy[removed[i] >> 5] &= ~(<uint32_t>1 << (removed[i] & 31))
+    removed.clear()
+    return copy
+
+
+cdef void add_summary(uint32_t* bits, Summary* summary, int32_t n_words) noexcept nogil:
+    """OR a wide summary in; ids it removes stay if they were set before."""
+    cdef vector[int32_t] absent
+    cdef size_t i
+    cdef int32_t word
+    for i in range(summary.removed.size()):
+        if not has_bit(bits, summary.removed[i]):
+            absent.push_back(summary.removed[i])
+    for word in range(n_words):
+        bits[word] |= summary.bits[word]
+    for i in range(absent.size()):
+        bits[absent[i] >> 5] &= ~(<uint32_t>1 << (absent[i] & 31))

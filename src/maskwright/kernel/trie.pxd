@@ -10,17 +10,37 @@ cdef struct TrieNode:
     int32_t low                 # start of the subtree's tokens in `ids`
     int32_t own                 # end of the tokens that end exactly here
     int32_t high                # end of the subtree's tokens
-    int32_t set_of              # index into `sets` of the bytes below; -1: few tokens there, no set
+    uint64_t below              # groups of the bytes below (see `group_of`)
     uint16_t count              # number of children
-    uint8_t byte                # byte that leads to the node
-    uint8_t whole               # 1: all tokens below are whole UTF-8 characters from their first byte on
+    uint16_t longest            # most bytes of a token of the subtree, from its first byte on
+    uint16_t most_leads         # of those, most bytes that begin a UTF-8 character
+    uint8_t whole               # 1: so far whole UTF-8 characters, and so are all tokens of the subtree
 
 cdef struct Trie:
     vector[TrieNode] nodes
+    vector[uint8_t] bytes       # byte that leads to each node; apart, since siblings are looked through by it
     vector[int32_t] ids         # token ids in order of their bytes
     vector[int32_t] lengths     # bytes of each entry of `ids`
     vector[int32_t] leads       # of those, bytes that begin a UTF-8 character (all but 0x80 to 0xBF)
-    vector[uint64_t] sets       # byte sets, 4 words each
+
+# The group of a byte, 0 to 63. Bytes that classes usually hold together share one. From FIRST_WIDE on: bytes that begin
+# a character of several bytes. NO_GROUP: bytes that continue one, and those that no text has.
+cdef enum:
+    FIRST_WIDE = 56
+    NO_GROUP = 255
+
+cdef uint8_t[256] group_of
+
+cdef inline bint is_overlong(int lead, int second) noexcept nogil:
+    """Whether no character begins with these two bytes: overlong forms, surrogates, beyond U+10FFFF."""
+    return (
+        (lead == 0xE0 and second < 0xA0)
+        or (lead == 0xED and second >= 0xA0)
+        or (lead == 0xF0 and second < 0x90)
+        or (lead == 0xF4 and second >= 0x90)
+    )
+
+cdef uint64_t groups_in(uint64_t* ascii) noexcept nogil
 
 # Entries of `Trie.ids` by a length, the longest first.
 cdef struct LengthOrder:
@@ -39,12 +59,12 @@ cdef inline int32_t trie_child(Trie* trie, int32_t node, uint8_t byte) noexcept 
     cdef int32_t middle
     while high - low > 8:
         middle = (low + high) >> 1
-        if trie.nodes[middle].byte <= byte:
+        if trie.bytes[middle] <= byte:
             low = middle
         else:
             high = middle
     while low < high:
-        if trie.nodes[low].byte == byte:
+        if trie.bytes[low] == byte:
             return low
         low += 1
     return -1
@@ -53,7 +73,7 @@ cdef void build_trie(
     Trie* trie, const uint8_t* flat, const int64_t* offsets, const int32_t* ids, int32_t n_tokens
 ) noexcept nogil
 
-cdef void add_byte_sets(Trie* trie, const uint8_t* flat, const int64_t* offsets) noexcept nogil
+cdef void note_subtrees(Trie* trie, const uint8_t* flat, const int64_t* offsets) noexcept nogil
 
 cdef void order_by(vector[int32_t]& values, LengthOrder* order) noexcept nogil
 

@@ -11,8 +11,25 @@
 import numpy as np
 
 
-# Subtrees with fewer tokens than this are walked, not tested: the set costs 32 bytes.
-cdef int32_t MIN_SET_TOKENS = 4
+# Groups of ASCII bytes; the others of them are one more. What patterns tell apart are single punctuation marks,
+# digits, and runs of letters.
+_ASCII_GROUPS = (
+    list("\t\n\r !\"#$%&'()*+,-./0123456789:;<=>?@[\\]^_`{|}~")
+    + ["ABCDEF", "GHIJKLMNOPQRSTUVWXYZ"]
+    + ["a", "bcd", "e", "f", "ghijklmn", "opqrst", "uvwxyz"]
+)
+# First and last bytes of groups of those that begin longer characters. The ones on their own begin white space or line
+# separators, which `\\S` and the full stop of patterns leave out.
+_WIDE_GROUPS = [
+    (0xC2, 0xC2),
+    (0xC3, 0xDF),
+    (0xE0, 0xE1),
+    (0xE2, 0xE2),
+    (0xE3, 0xE3),
+    (0xE4, 0xEE),
+    (0xEF, 0xEF),
+    (0xF0, 0xF4),
+]
 
 # Bytes that occur in well-formed UTF-8.
 _UTF8_BYTES = frozenset(range(0x80)) | frozenset(range(0x80, 0xC0)) | frozenset(range(0xC2, 0xF5))
@@ -25,15 +42,19 @@ cdef void build_trie(
     cdef vector[int32_t] depths
     cdef TrieNode node, child
     cdef int32_t here = 0, low, end, depth
+    cdef uint8_t byte
     trie.ids.assign(ids, ids + n_tokens)
     trie.lengths.resize(n_tokens)
     for low in range(n_tokens):
         trie.lengths[low] = <int32_t>(offsets[low + 1] - offsets[low])
-    node.byte = 0
     node.low = 0
     node.high = n_tokens
-    node.set_of = -1
+    node.below = 0
+    node.longest = 0
+    node.most_leads = 0
+    node.whole = 0
     trie.nodes.push_back(node)
+    trie.bytes.push_back(0)
     depths.push_back(0)
     while here < <int32_t>trie.nodes.size():
         node = trie.nodes[here]
@@ -45,14 +66,18 @@ cdef void build_trie(
         node.first = <int32_t>trie.nodes.size()
         node.count = 0
         while low < node.high:
-            child.byte = flat[offsets[low] + depth]
+            byte = flat[offsets[low] + depth]
             end = low + 1
-            while end < node.high and flat[offsets[end] + depth] == child.byte:
+            while end < node.high and flat[offsets[end] + depth] == byte:
                 end += 1
             child.low = low
             child.high = end
-            child.set_of = -1
+            child.below = 0
+            child.longest = 0
+            child.most_leads = 0
+            child.whole = 0
             trie.nodes.push_back(child)
+            trie.bytes.push_back(byte)
             depths.push_back(depth + 1)
             node.count += 1
             low = end
@@ -60,59 +85,95 @@ cdef void build_trie(
         here += 1
 
 
+cdef int n_bytes(uint8_t lead) noexcept nogil:
+    """Bytes of the UTF-8 character that a byte begins; 0 if it begins none."""
+    if lead < 0x80:
+        return 1
+    if lead < 0xC2 or lead > 0xF4:
+        return 0
+    return 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+
+
 cdef bint is_whole_text(const uint8_t* text, int64_t length, int32_t* leads) noexcept nogil:
-    """Whether bytes are whole UTF-8 characters; counts the bytes that begin one. Lenient about overlong
-    forms and surrogates: no lexeme of characters lets them pass, so it never matters."""
+    """Whether bytes are whole UTF-8 characters; counts the bytes that may begin one (all but 0x80 to 0xBF)."""
     cdef int64_t i = 0
     cdef int32_t missing = 0
     cdef bint whole = True
     leads[0] = 0
     for i in range(length):
         if 0x80 <= text[i] < 0xC0:
-            whole = whole and missing > 0
+            whole = whole and missing > 0 and not is_overlong(text[i - 1], text[i])
             missing -= 1
         else:
             whole = whole and missing == 0
             leads[0] += 1
-            missing = 0
-            if text[i] >= 0xF0:
-                missing = 3
-            elif text[i] >= 0xE0:
-                missing = 2
-            elif text[i] >= 0xC0:
-                missing = 1
+            missing = n_bytes(text[i]) - 1
     return whole and missing == 0
 
 
-cdef void add_byte_sets(Trie* trie, const uint8_t* flat, const int64_t* offsets) noexcept nogil:
-    """Note what occurs below each node that has some tokens there, for taking whole subtrees at once."""
-    cdef size_t n_nodes = trie.nodes.size()
-    cdef vector[uint64_t] below
-    cdef vector[uint8_t] whole
-    cdef size_t node, child
+cdef void _fill_groups():
+    assert len(_ASCII_GROUPS) < FIRST_WIDE and FIRST_WIDE + len(_WIDE_GROUPS) == 64
+    for byte in range(256):
+        group_of[byte] = NO_GROUP if byte >= 0x80 else len(_ASCII_GROUPS)
+    for group, members in enumerate(_ASCII_GROUPS):
+        for character in members:
+            group_of[<int>ord(character)] = group
+    for group, (first, last) in enumerate(_WIDE_GROUPS):
+        for byte in range(first, last + 1):
+            group_of[byte] = FIRST_WIDE + group
+
+
+_fill_groups()
+
+
+cdef uint64_t groups_in(uint64_t* ascii) noexcept nogil:
+    """The groups of ASCII bytes whose members are all in a set (of two words)."""
+    cdef uint64_t partial = 0
+    cdef int byte
+    for byte in range(128):
+        if not (ascii[byte >> 6] >> (byte & 63)) & 1:
+            partial |= <uint64_t>1 << group_of[byte]
+    return ~partial & ((<uint64_t>1 << FIRST_WIDE) - 1)
+
+
+cdef void note_subtrees(Trie* trie, const uint8_t* flat, const int64_t* offsets) noexcept nogil:
+    """Note what occurs below each node, for taking whole subtrees at once."""
+    cdef TrieNode* node
+    cdef TrieNode* child
+    cdef vector[uint8_t] whole, all_whole, missing
+    cdef size_t here
     cdef int32_t i
     whole.resize(trie.ids.size())
     trie.leads.assign(trie.ids.size(), 0)
     for i in range(<int32_t>trie.ids.size()):
-        whole[i] = is_whole_text(&flat[offsets[i]], offsets[i + 1] - offsets[i], &trie.leads[i])
-    below.assign(4 * n_nodes, 0)
+        # Longer than `longest` can say: no subtree with it is whole.
+        whole[i] = is_whole_text(&flat[offsets[i]], offsets[i + 1] - offsets[i], &trie.leads[i]) and (
+            trie.lengths[i] <= 65535
+        )
+    missing.assign(trie.nodes.size(), 0)
+    for here in range(trie.nodes.size()):
+        node = &trie.nodes[here]
+        for i in range(node.first, node.first + node.count):
+            missing[i] = n_bytes(trie.bytes[i]) - 1 if missing[here] == 0 else missing[here] - 1
+    all_whole.assign(trie.nodes.size(), 1)
     # Children have higher numbers than their parents.
-    node = n_nodes
-    while node > 0:
-        node -= 1
-        for child in range(<size_t>trie.nodes[node].first, <size_t>(trie.nodes[node].first + trie.nodes[node].count)):
-            for i in range(4):
-                below[4 * node + i] |= below[4 * child + i]
-            below[4 * node + (trie.nodes[child].byte >> 6)] |= <uint64_t>1 << (trie.nodes[child].byte & 63)
-        trie.nodes[node].whole = 1
-        for i in range(trie.nodes[node].own, trie.nodes[node].high):
-            if not whole[i]:
-                trie.nodes[node].whole = 0
-                break
-        if trie.nodes[node].high - trie.nodes[node].own >= MIN_SET_TOKENS:
-            trie.nodes[node].set_of = <int32_t>(trie.sets.size() >> 2)
-            for i in range(4):
-                trie.sets.push_back(below[4 * node + i])
+    here = trie.nodes.size()
+    while here > 0:
+        here -= 1
+        node = &trie.nodes[here]
+        for i in range(node.low, node.own):
+            all_whole[here] &= whole[i]
+            node.longest = max(node.longest, <uint16_t>trie.lengths[i])
+            node.most_leads = max(node.most_leads, <uint16_t>trie.leads[i])
+        for i in range(node.first, node.first + node.count):
+            child = &trie.nodes[i]
+            node.below |= child.below
+            if group_of[trie.bytes[i]] != NO_GROUP:
+                node.below |= <uint64_t>1 << group_of[trie.bytes[i]]
+            all_whole[here] &= all_whole[i]
+            node.longest = max(node.longest, child.longest)
+            node.most_leads = max(node.most_leads, child.most_leads)
+        node.whole = all_whole[here] and missing[here] == 0
 
 
 cdef void order_by(vector[int32_t]& values, LengthOrder* order) noexcept nogil:
@@ -157,7 +218,7 @@ cdef class TokenTrie:
         else:
             build_trie(&self.trie, NULL, NULL, NULL, 0)
         if n_tokens:
-            add_byte_sets(&self.trie, &flat[0], &offsets[0])
+            note_subtrees(&self.trie, &flat[0], &offsets[0])
             order_by(self.trie.lengths, &self.by_length)
             order_by(self.trie.leads, &self.by_leads)
         self.vocab_size = vocab_size

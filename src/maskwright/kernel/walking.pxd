@@ -1,17 +1,16 @@
 # Data dictionary of walking. See walking.pyx.
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp.deque cimport deque
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
+from .closures cimport Closure, ClosureTable
+from .distances cimport UNBOUNDED, Distances
 from .lexemes cimport LexemeTable
 from .nodes cimport Node
+from .simplifying cimport Simplifier
 from .trie cimport TokenTrie, Trie
-
-# "No bound", and "not known".
-cdef enum:
-    UNBOUNDED = 2147483647
 
 # Suffixes left over when a lexeme ends inside a token, as a trie of their own.
 cdef struct Exits:
@@ -27,10 +26,11 @@ cdef struct Found:
     int32_t lex                 # lexeme state after it
     uint8_t after               # 1: the repetition is over in it
 
-# Tokens taken as a whole subtree: entries `low` to `high` of the vocabulary trie's `ids`.
+# Tokens taken as a whole subtree: entries `low` to `high` of the vocabulary trie's `ids`. A walk finds them in order.
 cdef struct Range:
     int32_t low
     int32_t high
+    int32_t node                # the subtree
     int32_t lex                 # a lexeme state; after each of them is one of its closure
     int32_t more                # count of an entry = this + its number of character-beginning bytes
 
@@ -47,7 +47,8 @@ cdef struct Family:
     int32_t base                # the whole lexeme without bounds
     int32_t counter             # `part* rest` alone
     ByteSet single              # bytes that are one repetition on their own (set by base_of)
-    uint8_t characters          # 1: characters of several bytes are one repetition each (the same)
+    ByteSet starts              # bytes that begin a repetition (the same)
+    uint64_t single_groups      # groups of which all characters are one repetition each
 
 # Somewhere in a trie, in the middle of a lexeme.
 cdef struct Place:
@@ -59,37 +60,32 @@ cdef struct Place:
     int32_t count
     uint8_t after
 
-# Bytes that lead from a state to states from which all of them lead on, none of which may end.
-cdef struct Closure:
-    uint64_t[2] ascii           # single bytes
-    uint8_t characters          # 1: and all characters of several bytes
-    int32_t margin              # bytes that suffice to end from any of the states; UNBOUNDED if not known
-    uint8_t loose               # 1: each of the states can be drawn out (see draws_out)
-
 cdef class Walker:
     cdef readonly TokenTrie vocabulary
     cdef LexemeTable table
     cdef readonly int32_t n_words
     cdef readonly long long memory_size_bytes
-    cdef unordered_map[int32_t, int32_t] distances
+    cdef Distances distances
     cdef deque[Exits] exit_sets
     cdef unordered_map[string, Exits*] known_exits # by what they are made of
-    cdef unordered_map[int32_t, Closure] closures
+    cdef Simplifier simplifier
+    cdef ClosureTable closures
+    cdef uint32_t* all_bits                         # bitmask of all text tokens; NULL until asked for
     cdef vector[Place] places                       # scratch
     cdef vector[Place] exit_places
+    cdef vector[uint64_t] taken                     # bit set over entries of the vocabulary's `ids`
     cdef vector[Found] found
     cdef vector[Range] ranges
     cdef bint walk(self, int32_t lex, Family* family) noexcept nogil
+    cdef int32_t step(self, int32_t lex, uint8_t byte) noexcept nogil
+    cdef void start_walk(self, int32_t lex, Family* family) noexcept nogil
+    cdef void descend(self, Place* place, int32_t child, int32_t lex, Family* family) noexcept nogil
     cdef bint take_subtree(self, Place* place, Family* family) noexcept nogil
-    cdef Closure* closure_of(self, int32_t lex) noexcept nogil
-    cdef bint closure_of_union(self, int32_t lex, Closure* closure) noexcept nogil
-    cdef bint holds_more(self, int32_t union_, int32_t part, Closure* closure) noexcept nogil
-    cdef bint others_wait(self, Node node, int32_t except_, Closure* closure) noexcept nogil
-    cdef bint waits(self, int32_t lex, Closure* closure, int depth) noexcept nogil
-    cdef bint has_loop(self, int32_t lex, Closure* closure) noexcept nogil
-    cdef bint explore(self, int32_t lex, Closure* closure, vector[int32_t]& inside) noexcept nogil
-    cdef bint takes_most(self, int32_t lex, Closure* closure) noexcept nogil
-    cdef bint characters_lead_on(self, int32_t lex, vector[int32_t]& targets) noexcept nogil
+    cdef void take(self, int32_t low, int32_t high) noexcept nogil
+    cdef int64_t n_taken(self) noexcept nogil
+    cdef void list_taken(self, vector[int32_t]& tokens) noexcept nogil
+    cdef uint32_t* taken_bits(self, int64_t n_taken) noexcept nogil
     cdef int32_t distance(self, int32_t lex) noexcept nogil
     cdef uint32_t* new_bits(self) noexcept nogil
     cdef Exits* merged_exits(self) noexcept nogil
+    cdef void merge_subtrees(self, Exits* exits) noexcept nogil

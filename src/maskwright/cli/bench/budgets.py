@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -207,11 +208,19 @@ def walk_schema(compiler: maskwright.GrammarCompiler, walker: Walker, job: _Job)
         except _Stuck as stuck:
             outcome.failures.append(f"{style}, budget {budget}: {stuck}")
             continue
+        except maskwright.LimitExceeded as limit:
+            outcome.refused = f"given up after {outcome.walks} walks: {limit.message}"
+            break
         outcome.walks += 1
         outcome.n_tokens += n_tokens
-        if not validator.is_valid(json.loads(text)):
+        if not validator.is_valid(json.loads(text, parse_float=_finite)):
             outcome.failures.append(f"{style}, budget {budget}: not valid: {text[:200]!r}")
     return outcome
+
+
+def _finite(text: str) -> float:
+    """A number as the nearest double that is one: JSON has larger ones, which the validator cannot be given."""
+    return max(-sys.float_info.max, min(sys.float_info.max, float(text)))
 
 
 class _Stuck(Exception):
@@ -280,7 +289,10 @@ def _render(args: argparse.Namespace, outcomes: Sequence[Outcome]) -> str:
         f"{sum(outcome.n_tokens for outcome in walked):,} tokens; budgets from the minimum to {_SLACK} more.",
         f"Complete, valid and in time: {n_walks - len(failures):,}. Failures: {len(failures)}.",
         *(f"- {failure}" for failure in failures[:20]),
-        *(f"Not walked: {count} schemas: {reason}" for reason, count in refused.most_common(10)),
+        *(
+            f"Not walked, or not to the end: {count} schemas: {reason}"
+            for reason, count in refused.most_common(10)
+        ),
         "",
     ]
     kinds = {
