@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 import maskwright
 from maskwright import compiler
 from maskwright.errors import GrammarError, MatcherError
-from maskwright.rules import Alt, Repeat, Rule, Tokens
+from maskwright.lexeme import EPSILON, literal
+from maskwright.rules import Alt, Lex, Repeat, Rule, Seq, Tokens
 from tests.kernel.pairs import Case, cases, filled_row, kernel_matcher, legal, new_row, step, tokenizer_info
 from tests.strategies import (
     NAMED_IDS,
@@ -216,3 +217,10 @@ def test_other_stop_tokens_share_the_automaton_unless_they_spell_something():
         core_with(byte)
     assert core_with(256, ord("b")) is not alone  # only the last few sets are kept
     assert len(compiled._other_cores) == compiler.OTHER_CORES
+
+
+def test_a_count_that_bytes_of_the_vocabulary_can_never_reach() -> None:
+    """Two b's are wanted and there is none: the way there is cut before the first token, not after it."""
+    body = Alt((Seq((Lex(literal(b"a")), Repeat(Lex(literal(b"b")), 2, None))), Lex(EPSILON)))
+    vocabulary = SmallVocabulary([b"", b"ab", b"a", b"a", b"a"], 6, [2], [0, 1, 5])
+    compare(Case(Rule("counted", body), vocabulary, []))

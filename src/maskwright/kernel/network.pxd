@@ -65,6 +65,8 @@ cdef class Network:
     cdef dict rule_ids                  # id(Rule) -> rule id (the list keeps the objects alive)
     cdef readonly int32_t root          # rule id
     cdef readonly bint fragile          # a state may exist from which nothing can end
+    cdef bint has_counts                # some register is used
+    cdef bint has_cuts                  # something was left out that this vocabulary cannot spell
     cdef bint has_guards                # an Act was installed without that promise
     cdef readonly bint guards_checked   # no Act can fail on every way on
 

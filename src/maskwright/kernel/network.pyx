@@ -95,6 +95,7 @@ cdef class Network:
                 edge.kind = entry[1]
                 edge.target = base + <int32_t>entry[3]
                 edge.action = entry[4]
+                self.has_counts = self.has_counts or edge.action != 0
                 if edge.action and not self.guards_checked and self.rules[rule].name != "repeat#":
                     self.fragile = self.has_guards = True
                 edge.a = entry[5]
@@ -105,14 +106,14 @@ cdef class Network:
                 if edge.kind == EDGE_LEXEME or edge.kind == EDGE_FRESH:
                     edge.label = labels[id(entry)]
                     if edge.label == NODE_EMPTY or not self._can_match(edge.label):
-                        self.fragile = True
+                        self.fragile = self.has_cuts = True
                         continue
                 elif edge.kind == EDGE_CALL:
                     edge.label = self.rule_id(entry[2])
                 elif edge.kind == EDGE_TOKENS:
                     edge.label = self._token_set(entry[2])
                     if edge.label < 0:
-                        self.fragile = True
+                        self.fragile = self.has_cuts = True
                         continue
                 else:
                     edge.label = 0
@@ -156,7 +157,9 @@ cdef class Network:
             edge = &self.edges[i]
             if not ends[edge.target] or (edge.kind == EDGE_CALL and not ends[self.rule_start[edge.label]]):
                 edge.kind = EDGE_DEAD
-        self.fragile = self.has_guards
+                self.has_cuts = True
+        # Where something was cut, a count may never be reached: the fixpoint does not count.
+        self.fragile = self.has_guards or (self.has_cuts and self.has_counts)
         return bool(ends[self.rule_start[self.root]])
 
     cdef bint _can_match(self, int32_t lexeme) except -1:

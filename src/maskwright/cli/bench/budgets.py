@@ -219,7 +219,7 @@ def walk_schema(compiler: maskwright.GrammarCompiler, walker: Walker, job: _Job)
 
 
 def _finite(text: str) -> float:
-    """A number as the nearest double that is one: JSON has larger ones, which the validator cannot be given."""
+    """A number as the nearest double: JSON has larger ones, which the validator cannot be given."""
     return max(-sys.float_info.max, min(sys.float_info.max, float(text)))
 
 
