@@ -104,11 +104,13 @@ cdef class Simplifier:
 
     cdef int32_t conjunction(self, vector[int32_t]& kids) noexcept nogil:
         cdef size_t i
-        for i in range(kids.size()):
-            if kids[i] < 0:
-                return kids[i]
-        while self.absorb(kids):
-            pass
+        cdef bint again = True
+        while again:
+            # What has been absorbed may be a node for which there was no room.
+            for i in range(kids.size()):
+                if kids[i] < 0:
+                    return kids[i]
+            again = self.absorb(kids)
         return self.table.and_of(kids)
 
     cdef bint absorb(self, vector[int32_t]& kids) noexcept nogil:
