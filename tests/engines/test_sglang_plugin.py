@@ -200,6 +200,20 @@ def test_a_batch_of_different_constraints(server: Any, tokenizer: Any) -> None:
     assert len(set(json.loads(numbers))) == len(json.loads(numbers)) in {2, 3}
 
 
+def test_requests_end_within_their_limit(server: Any, tokenizer: Any) -> None:
+    manager = manager_of(server, tokenizer, constrained_json_disable_any_whitespace=True)
+    schema = json.dumps({"type": "array", "items": {"type": "string"}, "minItems": 2})
+    requests = [Request(json_schema=schema) for _ in range(4)]
+    for request, limit in zip(requests, (9, 10, 20, 8), strict=True):
+        request.sampling_params.max_new_tokens = limit
+    prepare(manager, *requests)
+    assert "9 tokens are needed" in (requests[3].error or "")
+    generate(requests[:3])
+    for request, limit in zip(requests[:3], (9, 10, 20), strict=True):
+        assert len(json.loads(text_of(tokenizer, request))) >= 2
+        assert len(request.output) <= limit
+
+
 def test_any_json(server: Any, tokenizer: Any) -> None:
     manager = manager_of(server, tokenizer)
     request = Request(json_schema="$$ANY$$")

