@@ -7,7 +7,14 @@ import random
 import numpy as np
 import pytest
 
-from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, MatcherError, TokenizerInfo
+from maskwright import (
+    BudgetError,
+    CompiledGrammar,
+    GrammarCompiler,
+    GrammarMatcher,
+    MatcherError,
+    TokenizerInfo,
+)
 from maskwright.engines.rows import RowFollower
 
 STOP = 256
@@ -162,3 +169,22 @@ def test_wrong_use_is_refused() -> None:
         RowFollower(AB, prompt_length=5).next_masks([ids("")])
     with pytest.raises(MatcherError, match="prompt lengths"):
         RowFollower(AB, prompt_length=[1, 1]).next_masks([ids("")])
+
+
+def test_rows_end_within_their_budget() -> None:
+    info = TokenizerInfo(["[", "]", "1", ",", "</s>"])
+    compiled = GrammarCompiler(info).compile_regex(r"\[(1(,1)*)?\]")
+    follower = RowFollower(compiled, prompt_length=1, max_tokens=6)
+    answers: list[list[int]] = [[], []]
+    for _ in range(6):
+        masks, ended = follower.next_masks([np.array([9, *answer]) for answer in answers])
+        for row, answer in enumerate(answers):
+            if row not in ended:
+                allowed = [token for token in range(5) if masks[row, 0] >> token & 1]
+                # One would go on for ever, the other ends as soon as it can.
+                answer.append(
+                    min(allowed, key=lambda token: ((2, 3, 0, 1, 4), (1, 4, 0, 2, 3))[row].index(token))
+                )
+    assert answers == [[0, 2, 3, 2, 1, 4], [0, 1, 4]]
+    with pytest.raises(BudgetError, match="3 tokens are needed"):
+        RowFollower(compiled, max_tokens=2)

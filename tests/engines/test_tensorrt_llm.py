@@ -160,7 +160,16 @@ def test_install_and_undo(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = types.ModuleType("tensorrt_llm._torch.pyexecutor.grammar_matcher")
     decoder = types.ModuleType("tensorrt_llm._torch.pyexecutor.guided_decoder")
     vars(parts).update(GrammarMatcher=GrammarMatcher, GrammarMatcherFactory=GrammarMatcherFactory)
-    vars(decoder).update(XGrammarMatcherFactory="theirs")
+
+    @dataclass
+    class GuidedRequest:
+        guided_decoding_params: Any
+
+        @classmethod
+        def from_llm_request(cls, request: Any) -> Any:
+            return cls(request.guided_decoding_params)
+
+    vars(decoder).update(XGrammarMatcherFactory="theirs", GuidedRequest=GuidedRequest)
     for name in ("tensorrt_llm", "tensorrt_llm._torch", "tensorrt_llm._torch.pyexecutor"):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
     monkeypatch.setitem(sys.modules, parts.__name__, parts)
@@ -170,8 +179,14 @@ def test_install_and_undo(monkeypatch: pytest.MonkeyPatch) -> None:
     made = chosen(PLAIN, WIDTH, max_num_draft_tokens=0)
     assert isinstance(made, GrammarMatcherFactory)
     assert isinstance(made.create(Params(GuideType.REGEX, "a")), GrammarMatcher)
+    for limit, expected in ((9, 9), (None, None), (3, None)):  # "[null]" and the stop take 7
+        schema = Params(GuideType.JSON_SCHEMA, '{"type": "array", "items": {"type": "null"}, "minItems": 1}')
+        request = types.SimpleNamespace(guided_decoding_params=schema, py_max_new_tokens=limit)
+        params = GuidedRequest.from_llm_request(request).guided_decoding_params
+        assert made.create(params)._matcher.tokens_left == expected
     undo()
     assert vars(decoder)["XGrammarMatcherFactory"] == "theirs"
+    assert GuidedRequest.from_llm_request(request).guided_decoding_params is schema
 
 
 def test_logits_processor_of_beams_that_swap() -> None:

@@ -15,12 +15,15 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from .. import (
+    BudgetError,
     CompiledGrammar,
     Grammar,
     GrammarCompiler,
@@ -32,6 +35,8 @@ from .. import (
 from .rows import RowFollower
 
 __all__ = ["MaskLogitsProcessor", "MaskwrightMatcher", "MaskwrightMatcherFactory", "install"]
+
+logger = logging.getLogger(__name__)
 
 
 class MaskwrightMatcher:
@@ -75,13 +80,20 @@ class MaskwrightMatcherFactory:
         self.compiler: Final = GrammarCompiler(_vocabulary(guided_decoding_config, vocab_size_padded))
 
     def create(self, guided_decoding_params: Any) -> MaskwrightMatcher:
-        """A matcher at the beginning of a request's grammar.
+        """A matcher at the beginning of a request's grammar, which it completes within the request's limit.
+
+        A limit that is too low for the grammar is left out, with a warning: an error here ends the engine.
 
         Raises:
             GrammarError: The request's grammar is malformed or cannot be enforced.
         """
-        kind = guided_decoding_params.guide_type.name
-        return MaskwrightMatcher(GrammarMatcher(self._compile(kind, guided_decoding_params.guide)))
+        compiled = self._compile(guided_decoding_params.guide_type.name, guided_decoding_params.guide)
+        limit = getattr(guided_decoding_params, "max_tokens", None)
+        try:
+            return MaskwrightMatcher(GrammarMatcher(compiled, max_tokens=limit))
+        except BudgetError as error:
+            logger.warning("a request will be cut off: %s", error)
+            return MaskwrightMatcher(GrammarMatcher(compiled))
 
     def _compile(self, kind: str, guide: str) -> CompiledGrammar:
         if kind == "JSON":
@@ -170,6 +182,8 @@ class MaskLogitsProcessor:
 def install() -> Callable[[], None]:
     """Serve TensorRT-LLM's ``guided_decoding_backend="xgrammar"`` with maskwright, in this process.
 
+    Requests are completed within their ``max_tokens``.
+
     Workers are processes of their own: call it in each, before the engine is made (for instance from a
     `sitecustomize` module).
 
@@ -184,9 +198,34 @@ def install() -> Callable[[], None]:
     grammar_matcher.GrammarMatcher.register(MaskwrightMatcher)
     grammar_matcher.GrammarMatcherFactory.register(MaskwrightMatcherFactory)
     original = guided_decoder.XGrammarMatcherFactory
+    from_llm_request = guided_decoder.GuidedRequest.from_llm_request
 
     def undo() -> None:
         guided_decoder.XGrammarMatcherFactory = original
+        guided_decoder.GuidedRequest.from_llm_request = from_llm_request
 
     guided_decoder.XGrammarMatcherFactory = MaskwrightMatcherFactory
+    guided_decoder.GuidedRequest.from_llm_request = _with_limit(from_llm_request)
     return undo
+
+
+@dataclass(frozen=True, slots=True)
+class _LimitedParams:
+    """Parameters of a request's guide, and the limit of the request, which factories are not told."""
+
+    guide_type: Any
+    guide: str | None
+    max_tokens: int
+
+
+def _with_limit(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The replacement of ``GuidedRequest.from_llm_request``, the snapshot from which matchers are made."""
+
+    def from_llm_request(request: Any) -> Any:
+        snapshot = original(request)
+        params, limit = snapshot.guided_decoding_params, getattr(request, "py_max_new_tokens", None)
+        if params is not None and limit is not None:
+            snapshot.guided_decoding_params = _LimitedParams(params.guide_type, params.guide, limit)
+        return snapshot
+
+    return from_llm_request
