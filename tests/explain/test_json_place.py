@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskwright.explain.json_place import Due, Place, embedded_place, json_place, pointer_of
+from maskwright.explain.json_place import Due, Place, embedded_place, json_place
+from maskwright.pointers import pointer_of
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-__all__ = ["Due", "Place", "embedded_place", "json_place", "pointer_of"]
+from ..pointers import pointer_of
+
+__all__ = ["Due", "Place", "embedded_place", "json_place"]
 
 _TOKEN: Final = re.compile(
     rb"""[ \t\n\r]*(?:
@@ -58,15 +60,6 @@ class Place:
     def pointer(self) -> str:
         """The path as a JSON pointer (RFC 6901)."""
         return pointer_of(self.path)
-
-
-def pointer_of(path: tuple[str | int, ...]) -> str:
-    """Keys and indexes as a JSON pointer.
-
-    >>> pointer_of(("a/b", 0))
-    '/a~1b/0'
-    """
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
 def json_place(text: bytes) -> Place | None:

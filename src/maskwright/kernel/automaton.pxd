@@ -62,6 +62,10 @@ cdef struct State:
     int32_t n_preds
     uint64_t hash
 
+cdef inline int32_t resolved(const State* state, int32_t ret) noexcept nogil:
+    """A return address of `state` as others must write it."""
+    return ret if ret >= 0 else state.ret_base + (RET_SELF - ret)
+
 cdef struct Visit:
     int32_t node
     int32_t ret

@@ -70,11 +70,6 @@ cdef inline uint64_t mix(uint64_t value, uint64_t more) noexcept nogil:
     return value ^ (value >> 29)
 
 
-cdef inline int32_t resolved(const State* state, int32_t ret) noexcept nogil:
-    """A return address of `state` as others must write it."""
-    return ret if ret >= 0 else state.ret_base + (RET_SELF - ret)
-
-
 cdef class Automaton:
     """One generation of states over a network.
 

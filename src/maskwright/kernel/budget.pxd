@@ -48,5 +48,6 @@ cdef class Budgets(Completions):
     cdef void add_single(self, int32_t token, int64_t need, Prices* prices) noexcept nogil
     cdef int32_t bound_of(self, Automaton automaton, Item* item) noexcept nogil
     cdef int64_t margin_of(self, Automaton automaton, Item* item) noexcept nogil
-    cdef bint all_priced(self, Prices* prices) noexcept nogil
+    cdef void afford(self, Prices* prices, int64_t limit) noexcept nogil
+    cdef bint all_priced(self, Prices* prices, const uint32_t* row) noexcept nogil
     cdef int group(self, Automaton automaton, State* state, Prices* prices) noexcept nogil

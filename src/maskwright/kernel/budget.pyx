@@ -21,14 +21,14 @@
 
 from cython.operator cimport dereference as deref
 
-from .automaton cimport RET_SELF
+from .automaton cimport resolved
 from .completion cimport NEVER
 from .masks cimport write_mask
 from .network cimport EDGE_FRESH, NetEdge
 from .nodes cimport CODE_EXPAND, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
 from .residuals cimport Partition, common_tokens
 from .shortest cimport MW_FAR, Shortest, Way
-from .summaries cimport ExitGroup, Summary, holds
+from .summaries cimport ExitGroup, Summary, has_bit, holds
 from .trie cimport TokenTrie, Trie, trie_child
 
 # Tokens of a set that are tried to find the state that it leads to.
@@ -41,10 +41,6 @@ cdef int32_t BORDER_TOKENS = 16
 cdef struct Place:
     int32_t node
     State* state
-
-
-cdef inline bint has_bit(const vector[uint32_t]& row, int32_t token) noexcept nogil:
-    return (row[token >> 5] >> (token & 31)) & 1
 
 
 cdef class Budgets(Completions):
@@ -66,8 +62,7 @@ cdef class Budgets(Completions):
         """
         cdef int code = 0
         cdef Prices* prices = self.prices_of(automaton, state, &code)
-        cdef Residual* residual
-        cdef size_t i, j
+        cdef size_t i
         cdef int32_t word, worst = 0
         if prices == NULL:
             return code
@@ -78,12 +73,22 @@ cdef class Budgets(Completions):
             code = self.group(automaton, state, prices)
             if code < 0:
                 return code
-            if self.all_priced(prices):
+            if self.all_priced(prices, row):
                 for i in range(prices.singles.size()):
                     worst = max(worst, prices.singles[i].need)
                 for i in range(prices.groups.size()):
                     worst = max(worst, prices.groups[i].need)
                 state.loose_at = worst + 1
+        self.afford(prices, limit)
+        for word in range(self.masks.n_words):
+            row[word] &= self.row[word]
+        return 0
+
+    cdef void afford(self, Prices* prices, int64_t limit) noexcept nogil:
+        """Put into `self.row` the tokens after which some item needs no more than `limit` tokens."""
+        cdef Residual* residual
+        cdef size_t i, j
+        cdef int32_t word
         self.row.assign(self.masks.n_words, 0)
         for i in range(prices.groups.size()):
             if prices.groups[i].need > limit:
@@ -97,26 +102,13 @@ cdef class Budgets(Completions):
         for i in range(prices.singles.size()):
             if prices.singles[i].need <= limit:
                 self.row[prices.singles[i].token >> 5] |= <uint32_t>1 << (prices.singles[i].token & 31)
-        for word in range(self.masks.n_words):
-            row[word] &= self.row[word]
-        return 0
 
-    cdef bint all_priced(self, Prices* prices) noexcept nogil:
-        """Whether every token of the mask in `self.row` has a price. Clears the row of those that have."""
-        cdef Residual* residual
-        cdef size_t i, j
+    cdef bint all_priced(self, Prices* prices, const uint32_t* row) noexcept nogil:
+        """Whether every token of a mask has a price."""
         cdef int32_t word
-        for i in range(prices.groups.size()):
-            residual = prices.groups[i].residual
-            if residual.bits != NULL:
-                for word in range(self.masks.n_words):
-                    self.row[word] &= ~residual.bits[word]
-            for j in range(residual.tokens.size()):
-                self.row[residual.tokens[j] >> 5] &= ~(<uint32_t>1 << (residual.tokens[j] & 31))
-        for i in range(prices.singles.size()):
-            self.row[prices.singles[i].token >> 5] &= ~(<uint32_t>1 << (prices.singles[i].token & 31))
+        self.afford(prices, NEVER)
         for word in range(self.masks.n_words):
-            if self.row[word]:
+            if row[word] & ~self.row[word]:
                 return False
         return True
 
@@ -154,7 +146,7 @@ cdef class Budgets(Completions):
 
     cdef int add_item(self, Automaton automaton, State* state, Item* item, Prices* prices) noexcept nogil:
         """Price the tokens that one item allows. Returns a code below 0 if it cannot."""
-        cdef int32_t ret = item.ret if item.ret >= 0 else state.ret_base + (RET_SELF - item.ret)
+        cdef int32_t ret = resolved(state, item.ret)
         cdef int32_t frame = self.frame_of(ret, 0, 0, 0), need
         cdef int64_t margin
         cdef int code
@@ -287,7 +279,7 @@ cdef class Budgets(Completions):
     cdef void add_single(self, int32_t token, int64_t need, Prices* prices) noexcept nogil:
         cdef Single single
         # What the mask has taken out as a dead end stays out.
-        if has_bit(self.row, token):
+        if has_bit(&self.row[0], token):
             single.token = token
             single.need = <int32_t>min(need, <int64_t>NEVER)
             prices.singles.push_back(single)

@@ -16,7 +16,7 @@
 #
 # Locking. Everything under `Completions` expects the table's lock.
 
-from .automaton cimport RET_ROOT, RET_SELF, Wait
+from .automaton cimport RET_ROOT, Wait, resolved
 from .network cimport EDGE_CALL, EDGE_EPSILON, EDGE_FRESH, EDGE_TOKENS, NetEdge
 from .nodes cimport CODE_EXPAND, NODE_EMPTY
 from .shortest cimport MW_FAR, Way
@@ -113,8 +113,7 @@ cdef class Completions:
 
     cdef int32_t cell_of(self, State* state, Item* item) noexcept nogil:
         """The cell of an item: the rest of its lexeme, then what follows its edge."""
-        cdef int32_t ret = item.ret if item.ret >= 0 else state.ret_base + (RET_SELF - item.ret)
-        return self.cell_inside(item.edge, item.lex, self.frame_of(ret, 0, 0, 0), item.reg)
+        return self.cell_inside(item.edge, item.lex, self.frame_of(resolved(state, item.ret), 0, 0, 0), item.reg)
 
     cdef int32_t cell_inside(self, int32_t edge, int32_t lex, int32_t frame, int32_t register) noexcept nogil:
         """The cell of a place inside an edge: a piece of the shortest string of the lexeme state, and what follows it."""
@@ -211,8 +210,7 @@ cdef class Completions:
                 for i in range(origin.n_waits):
                     wait = automaton.waits[origin.wait_off + i]
                     if wait.pred == above.ret - origin.ret_base:
-                        following = wait.ret if wait.ret >= 0 else origin.ret_base + (RET_SELF - wait.ret)
-                        following = self.frame_of(following, 0, 0, 0)
+                        following = self.frame_of(resolved(origin, wait.ret), 0, 0, 0)
                         self.add_next(
                             cell, self.cell_at(self.network.edges[wait.edge].target, wait.reg, following)
                         )

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.vector cimport vector
 
-from .automaton cimport RET_ROOT, RET_SELF, Item, State, Wait
+from .automaton cimport RET_ROOT, Item, State, Wait, resolved
 from .compiled cimport CompiledCore
 from .compiled import Renew
 from .lexemes cimport LexemeTable
@@ -214,10 +214,6 @@ cdef class Walk:
     cdef int32_t rule_of_edge(self, int32_t edge):
         """Edges lead to nodes of their own rule, and the nodes of a rule are neighbours."""
         return self.rule_ids[bisect_right(self.rule_starts, self.matcher.core.network.edges[edge].target) - 1]
-
-
-cdef int32_t resolved(State* state, int32_t ret) noexcept nogil:
-    return ret if ret >= 0 else state.ret_base + (RET_SELF - ret)
 
 
 def walk(MatcherCore matcher, bytes text) -> Walk:

@@ -30,7 +30,7 @@ from libcpp.utility cimport pair
 from .automaton cimport RET_SELF, Item
 from .network cimport EDGE_FRESH
 from .nodes cimport CODE_LIMIT, CODE_UNKNOWN, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
-from .summaries cimport SPARSE_LIMIT, ExitGroup, Place, Summary, add_summary, holds, self_owned
+from .summaries cimport SPARSE_LIMIT, ExitGroup, Place, Summary, add_summary, has_bit, holds, self_owned
 from .trie cimport Trie, trie_child
 
 cdef extern from *:
@@ -56,10 +56,6 @@ cdef void write_mask(const Mask* mask, uint32_t* row, int32_t n_words) noexcept 
         row[mask.removed[i] >> 5] &= ~(<uint32_t>1 << (mask.removed[i] & 31))
     for i in range(mask.n_extra):
         row[mask.extra[i] >> 5] |= <uint32_t>1 << (mask.extra[i] & 31)
-
-
-cdef inline bint has_bit(const uint32_t* bits, int32_t token) noexcept nogil:
-    return (bits[token >> 5] >> (token & 31)) & 1
 
 
 cdef int32_t* copied(vector[int32_t]& values) noexcept nogil:

@@ -109,6 +109,7 @@ cdef class ResidualTable:
             for child in range(trie.nodes[here.node].first, trie.nodes[here.node].first + trie.nodes[here.node].count):
                 below.lex = self.table.step(here.lex, trie.bytes[child])
                 if below.lex < 0:
+                    partition.residuals.clear()
                     self.partitions[lex] = NULL
                     return NULL
                 if below.lex != NODE_EMPTY:

@@ -51,6 +51,7 @@ cdef class Shortest:
     cdef int first_byte(self, int32_t lex) noexcept nogil
     cdef int64_t way(self, int32_t node, int32_t register, Way* found) noexcept nogil
     cdef int64_t solve(self) noexcept nogil
+    cdef int64_t cheapest(self, int32_t node, int32_t register, bint keep) noexcept nogil
     cdef int64_t search(self, int32_t node, int32_t register, bint keep, bint by_progress) noexcept nogil
     cdef int64_t edge_cost(self, NetEdge* edge, int32_t* register) noexcept nogil
     cdef int32_t after_fresh(self, NetEdge* edge, int32_t lex, int32_t register) noexcept nogil

@@ -118,16 +118,14 @@ cdef class Shortest:
                 return cost
         known = self.ways.find(place_key(node, register))
         while known == self.ways.end():
-            cost = self.search(node, register, True, False)
-            if cost == CODE_LIMIT:
-                cost = self.search(node, register, True, True)
+            cost = self.cheapest(node, register, True)
             if cost == CODE_UNKNOWN:
                 self.open_rules.push_back(self.needed)
                 cost = self.solve()
                 if cost < 0:
                     return cost
                 continue
-            if cost >= MW_FAR or cost == CODE_LIMIT:
+            if cost >= MW_FAR:
                 found.cost = MW_FAR
                 found.edge = -1
                 found.register = register
@@ -161,13 +159,11 @@ cdef class Shortest:
                     return CODE_EXPAND
                 self.rule_costs[rule] = MW_FAR
                 self.is_open[rule] = 1
-                cost = self.search(self.network.rule_start[rule], 0, False, False)
-                if cost == CODE_LIMIT:
-                    cost = self.search(self.network.rule_start[rule], 0, False, True)
+                cost = self.cheapest(self.network.rule_start[rule], 0, False)
                 if cost == CODE_UNKNOWN:
                     self.open_rules.push_back(self.needed)
                     continue
-                self.rule_costs[rule] = cost if cost >= 0 else MW_FAR
+                self.rule_costs[rule] = cost
                 self.is_open[rule] = 0
                 self.provisional.push_back(rule)
                 self.open_rules.pop_back()
@@ -176,12 +172,10 @@ cdef class Shortest:
                 i = 0
                 while i < self.provisional.size() and self.open_rules.empty():
                     rule = self.provisional[i]
-                    cost = self.search(self.network.rule_start[rule], 0, False, False)
-                    if cost == CODE_LIMIT:
-                        cost = self.search(self.network.rule_start[rule], 0, False, True)
+                    cost = self.cheapest(self.network.rule_start[rule], 0, False)
                     if cost == CODE_UNKNOWN:
                         self.open_rules.push_back(self.needed)
-                    elif 0 <= cost < self.rule_costs[rule]:
+                    elif cost < self.rule_costs[rule]:
                         self.rule_costs[rule] = cost
                         changed = True
                     i += 1
@@ -189,6 +183,14 @@ cdef class Shortest:
                 self.provisional.clear()
                 self.recursive = False
                 return 0
+
+    cdef int64_t cheapest(self, int32_t node, int32_t register, bint keep) noexcept nogil:
+        """The cost by `search`, in order of cost or, where that meets too many places, of progress; MW_FAR or
+        CODE_UNKNOWN as there."""
+        cdef int64_t cost = self.search(node, register, keep, False)
+        if cost == CODE_LIMIT:
+            cost = self.search(node, register, keep, True)
+        return cost if cost != CODE_LIMIT else MW_FAR
 
     cdef int64_t search(self, int32_t node, int32_t register, bint keep, bint by_progress) noexcept nogil:
         """Dijkstra's algorithm over nodes and registers of one rule.

@@ -30,6 +30,9 @@ cdef struct Selection:
     vector[int32_t] more        # legal beyond the prefix
     vector[int32_t] fewer       # in the prefix and not legal
 
+cdef inline bint has_bit(const uint32_t* bits, int32_t token) noexcept nogil:
+    return (bits[token >> 5] >> (token & 31)) & 1
+
 cdef inline bint holds(vector[int32_t]& ordered, int32_t value) noexcept nogil:
     cdef size_t low = 0, high = ordered.size(), middle
     while low < high:

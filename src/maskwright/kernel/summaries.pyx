@@ -36,10 +36,6 @@ cdef int NEW_PARTS = 2
 cdef int32_t UNSURE_LIMIT = 16_384
 
 
-cdef inline bint has_bit(const uint32_t* bits, int32_t token) noexcept nogil:
-    return (bits[token >> 5] >> (token & 31)) & 1
-
-
 cdef class SummaryTable(FamilyTable):
     """Summaries of one vocabulary over one lexeme table."""
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from ..pointers import pointer_of
 from .json_scanner import JsonScanner, Kind
 from .steps import Step
 
@@ -58,7 +59,7 @@ class Span:
 
     @property
     def pointer(self) -> str:
-        return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in self.path)
+        return pointer_of(self.path)
 
     def value(self, text: str) -> Any:
         """The value that a text stands for; the text itself for what is no JSON."""

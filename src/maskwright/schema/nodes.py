@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from ..errors import SchemaError
+from ..pointers import pointer_of, unescape
 from .dialect import DEFAULT, Dialect, dialect_of_uri, with_vocabularies
 
 __all__ = ["Documents", "Node", "Resource"]
@@ -79,7 +80,7 @@ class Node:
         if self._pointer is None:
             parent = self._parent
             base = parent if isinstance(parent, str) else parent.pointer
-            self._pointer = base + "".join(f"/{_escape(part)}" for part in self._key)
+            self._pointer = base + pointer_of(self._key)
         return self._pointer
 
     @property
@@ -334,7 +335,7 @@ class Documents:
         schema: Any = resource.contents
         key: list[str | int] = []
         for raw in unquote(fragment).split("/")[1:]:
-            part: str | int = raw.replace("~1", "/").replace("~0", "~")
+            part: str | int = unescape(raw)
             if isinstance(schema, dict) and schema is not resource.contents:
                 inner = self._entered(schema, resource)
                 if inner is not None:
@@ -413,7 +414,3 @@ def _has_dynamic(contents: Any) -> bool:
         elif isinstance(value, list):
             stack.extend(v for v in value if isinstance(v, (dict, list)))
     return False
-
-
-def _escape(part: str | int) -> str:
-    return str(part).replace("~", "~0").replace("/", "~1")

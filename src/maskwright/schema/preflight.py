@@ -20,6 +20,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from ..errors import LimitExceeded, RegexError, SchemaError
+from ..pointers import escape, unescape
 from ..regex.ecma import parse_ecma
 from .values import is_integer, is_number
 
@@ -187,7 +188,7 @@ def _follows(root: dict[str, Any], ref: str, refs: set[str], stack: list[Any]) -
 def _error(path: Path, keyword: str | None, message: str, hint: str | None = None) -> SchemaError:
     parts: list[str] = []
     while path:
-        parts[:0] = [str(part).replace("~", "~0").replace("/", "~1") for part in path[1:]]
+        parts[:0] = [escape(part) for part in path[1:]]
         path = path[0]
     if keyword is not None:
         parts.append(keyword)
@@ -198,7 +199,7 @@ def _check_pointer(root: Any, ref: str, path: Path) -> Any:
     """What a local reference leads to."""
     value = root
     for raw in unquote(ref[1:]).split("/")[1:]:
-        part = raw.replace("~1", "/").replace("~0", "~")
+        part = unescape(raw)
         if isinstance(value, dict) and part in value:
             value = value[part]
         elif isinstance(value, list) and part.isdigit() and int(part) < len(value):

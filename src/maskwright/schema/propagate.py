@@ -37,31 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Judge"]
 
-_SCALAR_KEYWORDS: Final = frozenset(
-    [
-        "type",
-        "enum",
-        "const",
-        "pattern",
-        "format",
-        "minLength",
-        "maxLength",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "title",
-        "description",
-        "default",
-        "examples",
-        "$comment",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-    ]
-)
-_DEPTH: Final = 4
 #: What else a schema may say that lists its values.
 _BOUNDED_KEYWORDS: Final = frozenset(
     [
@@ -76,6 +51,20 @@ _BOUNDED_KEYWORDS: Final = frozenset(
         "multipleOf",
     ]
 )
+_SCALAR_KEYWORDS: Final = _BOUNDED_KEYWORDS | {
+    "type",
+    "enum",
+    "const",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "$comment",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+}
+_DEPTH: Final = 4
 
 
 class Judge:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from ..pointers import escape
+
 if TYPE_CHECKING:
     from .nodes import Node
 
@@ -105,4 +107,4 @@ class Report:
 
 
 def _place(pointer: str, keyword: str) -> str:
-    return f"{pointer}/{keyword.replace('~', '~0').replace('/', '~1')}"
+    return f"{pointer}/{escape(keyword)}"

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any, Final
 
+from ...pointers import unescape
 from ..exits import MODEL, Failure
 
 __all__ = [
@@ -79,7 +80,7 @@ def n_mentioned(text: str, facts: dict[str, Any]) -> int:
 
 def _look_up(value: Any, pointer: str) -> Any:
     for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
+        key = unescape(part)
         if isinstance(value, dict) and key in value:
             value = value[key]
         elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
