@@ -45,6 +45,22 @@ def test_all_subsets_in_declared_order(required: list[str], low: int, high: int 
         assert not language.holds('{"a":null,"a":null}')
 
 
+def test_members_of_merged_objects_come_in_the_order_of_the_document() -> None:
+    """Not in that of a set of objects, which depends on where they lie in memory."""
+    inner = [
+        {"properties": {name: {"properties": {f"{name}{part}": True for part in parts}} for name in NAMES}}
+        for parts in ([3, 1], [2, 0])
+    ]
+    keep = []
+    for _ in range(8):
+        keep.append([object() for _ in range(1000)])  # other addresses for the next one
+        language = Language({"allOf": inner})
+        for name in NAMES:
+            members = [f"{name}{part}" for part in (3, 1, 2, 0)]
+            assert language.takes({name: dict.fromkeys(members)})
+            assert not language.takes({name: dict.fromkeys([members[2], members[0]])})
+
+
 def test_a_comma_is_offered_only_if_a_member_can_follow() -> None:
     """The masks after each member say what is left."""
     schema = {

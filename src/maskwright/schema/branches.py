@@ -289,14 +289,16 @@ class Expander:
         self._assert: Final = assert_node
         self._negate: Final = negate
 
-    def expand(self, obligations: Iterable[Obligation]) -> list[Branch]:
-        """The branches of a conjunction of obligations.
+    def expand(self, obligations: frozenset[Obligation]) -> list[Branch]:
+        """The branches of a conjunction of obligations, taken in the order of the document: a set has none, and the
+        order of properties follows from it.
 
         Raises:
             LimitExceeded: There are more than ``max_branches``.
             SchemaError: A keyword is malformed or cannot be enforced.
         """
-        return self.expand_tasks([Holds(node, positive) for node, positive in obligations])
+        ordered = sorted(obligations, key=_reading_order) if len(obligations) > 1 else obligations
+        return self.expand_tasks([Holds(node, positive) for node, positive in ordered])
 
     def expand_tasks(self, tasks: list[Task], base: Branch | None = None) -> list[Branch]:
         """The branches of a conjunction of tasks, on top of a branch."""
@@ -437,10 +439,20 @@ def _literal(tasks: list[Task]) -> Literal | None:
 
 def _hold_any(branch: Branch, node: AnyOf, positive: bool, agenda: list[Task]) -> None:
     if positive:
-        options: list[list[Task]] = [[Holds(inner, sign)] for inner, sign in node.obligations]
+        ordered = sorted(node.obligations, key=_reading_order)
+        options: list[list[Task]] = [[Holds(inner, sign)] for inner, sign in ordered]
         branch.choices = (*branch.choices, Choice(options))
     else:
-        agenda.extend(Holds(inner, not sign) for inner, sign in node.obligations)
+        ordered = sorted(node.obligations, key=_reading_order)
+        agenda.extend(Holds(inner, not sign) for inner, sign in ordered)
+
+
+def _reading_order(obligation: Obligation) -> tuple[Any, ...]:
+    """Sorts obligations by the place of their nodes; disjunctions come last, by those of their parts."""
+    node, positive = obligation
+    if isinstance(node, AnyOf):
+        return (1, positive, *sorted(map(_reading_order, node.obligations)))
+    return (0, node.place, positive)
 
 
 def _apply(branch: Branch, task: Task) -> None:

@@ -45,7 +45,9 @@ class Node:
 
     __slots__ = (
         "_key",
+        "_origin",
         "_parent",
+        "_place",
         "_pointer",
         "documents",
         "resource",
@@ -63,6 +65,7 @@ class Node:
         scope: tuple[Resource, ...],
         parent: Node | str,
         key: tuple[str | int, ...],
+        origin: Any = None,
     ) -> None:
         self.documents = documents
         self.schema = schema
@@ -72,7 +75,24 @@ class Node:
         self.surfaces: dict[int, Any] | None = None  # what `disjoint` remembers about it
         self._parent = parent
         self._key = key
+        self._origin = origin  # the contents that the key leads through if there is no parent
         self._pointer: str | None = None
+        self._place: tuple[str | int, ...] | None = None
+
+    @property
+    def place(self) -> tuple[str | int, ...]:
+        """Sorts nodes in the order in which a reader of their document meets them."""
+        if self._place is None:
+            if isinstance(self._parent, str):
+                place: tuple[str | int, ...] = (self._parent,)
+                schema = self._origin
+            else:
+                place, schema = self._parent.place, self._parent.schema
+            for part in self._key:
+                place = (*place, part if isinstance(part, int) else list(schema).index(part))
+                schema = schema[part]
+            self._place = place
+        return self._place
 
     @property
     def pointer(self) -> str:
@@ -131,6 +151,7 @@ class Documents:
         if node is not None:
             return node
         inner_place = place
+        origin = resource.contents
         if isinstance(schema, dict):
             inner = self._entered(schema, resource) if "$id" in schema or "id" in schema else None
             if inner is not None:
@@ -147,7 +168,7 @@ class Documents:
                 keyword=str(key[-1]) if key else None,
             )
         if node is None:
-            node = Node(self, schema, resource, scope, parent, key)
+            node = Node(self, schema, resource, scope, parent, key, origin)
         self._nodes[place] = self._nodes[inner_place] = node
         return node
 
