@@ -16,6 +16,7 @@ cdef struct Closure:
     uint64_t wide               # groups of characters of several bytes
     int32_t bound               # it holds for strings that can end within so many bytes
     int32_t margin              # bytes that suffice to end from any of the states; UNBOUNDED if not known
+    uint8_t home                # 1: each of its characters leads back to the state itself
     uint8_t loose               # 1: each of the states can be drawn out (see draws_out)
 
 cdef class ClosureTable:

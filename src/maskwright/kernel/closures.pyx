@@ -69,6 +69,7 @@ cdef class ClosureTable:
         closure.bound = UNBOUNDED
         inside.assign(1, lex)
         if not self.loops(lex, &closure):
+            closure.home = 0
             closure.wide = WIDE_GROUPS
             if self.alive_ascii(lex, &closure) < CLOSURE_FROM:
                 closure.ascii[0] = closure.ascii[1] = 0
@@ -99,6 +100,7 @@ cdef class ClosureTable:
             return False
         closure[0] = self.of(clipped.node)[0]
         closure.bound = min(closure.bound, clipped.bound)
+        closure.home = 0
         # That the state can be drawn out to any length is not known.
         closure.loose = 0
         return True
@@ -121,6 +123,7 @@ cdef class ClosureTable:
         cdef size_t i
         cdef int byte, n_alive = self.alive_ascii(lex, closure), n_loops = 0
         cdef int32_t target
+        closure.home = 1
         # What must wait for a byte outside the closure must do so all the more once it has lost some.
         for byte in range(128):
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
@@ -130,8 +133,11 @@ cdef class ClosureTable:
         for byte in range(128):
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
                 target = self.table.derive(lex, <uint8_t>byte, 0)
-                if target == lex or self.holds_more(target, lex, closure):
+                if target == lex:
                     n_loops += 1
+                elif self.holds_more(target, lex, closure):
+                    n_loops += 1
+                    closure.home = 0
                 else:
                     closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
         if n_loops < LOOPS_FROM or 2 * n_loops < n_alive:
@@ -143,6 +149,9 @@ cdef class ClosureTable:
             for i in range(targets.size()):
                 if targets[i] != lex and not self.holds_more(targets[i], lex, closure):
                     group = 0
+            if group:
+                for i in range(targets.size()):
+                    closure.home = closure.home and targets[i] == lex
             closure.wide |= group
         return True
 
@@ -229,6 +238,7 @@ cdef class ClosureTable:
             part = self.of(self.table.lists[node.a + i])
             if (part.ascii[0] | part.ascii[1]) and self.others_wait(node, i, part):
                 closure[0] = part[0]
+                closure.home = 0
                 return True
         return False
 

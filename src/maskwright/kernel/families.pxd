@@ -4,6 +4,7 @@ from libcpp.deque cimport deque
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
+from .alphabets cimport Selected
 from .clipping cimport Clipper
 from .closures cimport Closure
 from .lexemes cimport LexemeTable
@@ -20,6 +21,8 @@ cdef struct CountedBase:
     vector[Found] tokens        # found one by one; most repetitions first
     vector[int32_t] n_above     # for each count the number of those with more
     vector[Range] ranges        # and in whole subtrees; by `low`
+    Selected* selected          # and by their characters, all of which lead back to `lex`; NULL for none
+    int32_t lex
     vector[Found] ends          # those in which the repetition is over
     vector[uint32_t*] up_to     # bitmask of tokens with at most this count; NULL until asked for
     vector[uint32_t*] inside_up_to  # the same without those in which the repetition is over
@@ -35,17 +38,6 @@ cdef struct CountedBase:
     void* unbounded             # summary of a member whose bounds no token can reach (a Summary); NULL until asked for
     int64_t n_tokens
 
-cdef inline int32_t range_of(const vector[Range]& ranges, int32_t entry) noexcept nogil:
-    """Index of the range that holds an entry of the trie's ids, or -1."""
-    cdef int32_t low = 0, high = <int32_t>ranges.size(), middle
-    while low < high:
-        middle = (low + high) >> 1
-        if ranges[middle].low <= entry:
-            low = middle + 1
-        else:
-            high = middle
-    return low - 1 if low > 0 and entry < ranges[low - 1].high else -1
-
 cdef class FamilyTable(Walker):
     cdef Clipper clipper
     cdef unordered_map[uint64_t, CountedBase*] bases
@@ -57,7 +49,9 @@ cdef class FamilyTable(Walker):
     cdef CountedBase* base_of(self, Family* family) noexcept nogil
     cdef uint64_t single_characters(self, Family* family) noexcept nogil
     cdef void sort_base(self, CountedBase* base) noexcept nogil
+    cdef bint is_taken(self, CountedBase* base, int32_t entry, Range* taken) noexcept nogil
     cdef bint measure(self, CountedBase* base, Family* family) noexcept nogil
+    cdef void measure_closure(self, CountedBase* base, Family* family, int32_t lex, int32_t least) noexcept nogil
     cdef int32_t note_margin(
         self, CountedBase* base, int32_t lex, int32_t distance, int32_t least
     ) noexcept nogil

@@ -173,6 +173,8 @@ cdef class FamilyTable(Walker):
         base = &self.base_pool.back()
         base.tokens = self.found
         base.ranges = self.ranges
+        base.selected = self.selected
+        base.lex = family.base
         base.max_count = 0
         base.n_tokens = <int64_t>self.found.size()
         for i in range(base.tokens.size()):
@@ -184,6 +186,10 @@ cdef class FamilyTable(Walker):
             base.n_tokens += base.ranges[i].high - base.ranges[i].low
             node = &trie.nodes[base.ranges[i].node]
             k = base.ranges[i].more + (node.most_leads if family.part >= 0 else node.longest)
+            base.max_count = max(base.max_count, k)
+        if base.selected != NULL:
+            base.n_tokens += base.selected.n_tokens
+            k = base.selected.most_leads if family.part >= 0 else base.selected.longest
             base.max_count = max(base.max_count, k)
         self.sort_base(base)
         base.up_to.assign(base.max_count + 1, NULL)
@@ -241,7 +247,6 @@ cdef class FamilyTable(Walker):
         """How soon the states after all tokens can end, and whether they can be drawn out."""
         cdef size_t i
         cdef int32_t lex, previous = CODE_UNKNOWN, least = self.distance(family.rest)
-        cdef Closure* closure
         base.measured = True
         if family.base == family.counter:
             # Nothing but the repetition: it can end wherever it stands, and go on as long as it may.
@@ -256,12 +261,17 @@ cdef class FamilyTable(Walker):
                 self.note_margin(base, lex, self.distance(lex), least)
                 base.rigid = base.rigid or not (family.part < 0 or self.draws_out(lex, family))
         for i in range(base.ranges.size()):
-            lex = base.ranges[i].lex
-            if base.range_margins.find(lex) == base.range_margins.end():
-                closure = self.closures.of(lex)
-                base.range_margins[lex] = self.note_margin(base, UNBOUNDED, closure.margin, least)
-                base.rigid = base.rigid or not (family.part < 0 or closure.loose)
+            self.measure_closure(base, family, base.ranges[i].lex, least)
+        if base.selected != NULL:
+            self.measure_closure(base, family, base.lex, least)
         return True
+
+    cdef void measure_closure(self, CountedBase* base, Family* family, int32_t lex, int32_t least) noexcept nogil:
+        cdef Closure* closure
+        if base.range_margins.find(lex) == base.range_margins.end():
+            closure = self.closures.of(lex)
+            base.range_margins[lex] = self.note_margin(base, UNBOUNDED, closure.margin, least)
+            base.rigid = base.rigid or not (family.part < 0 or closure.loose)
 
     cdef int32_t note_margin(self, CountedBase* base, int32_t lex, int32_t distance, int32_t least) noexcept nogil:
         # Bytes to the end bound the repetitions to the end; those of `rest` are none.
@@ -294,6 +304,25 @@ cdef class FamilyTable(Walker):
             lex = following
         return False
 
+    cdef bint is_taken(self, CountedBase* base, int32_t entry, Range* taken) noexcept nogil:
+        """Whether an entry of the trie's ids was taken with a subtree or by its characters; sets `taken.lex` and
+        `taken.more`."""
+        cdef int32_t low = 0, high = <int32_t>base.ranges.size(), middle
+        if base.selected != NULL and self.alphabets.holds(base.selected, entry):
+            taken.lex = base.lex
+            taken.more = 0
+            return True
+        while low < high:
+            middle = (low + high) >> 1
+            if base.ranges[middle].low <= entry:
+                low = middle + 1
+            else:
+                high = middle
+        if low == 0 or entry >= base.ranges[low - 1].high:
+            return False
+        taken[0] = base.ranges[low - 1]
+        return True
+
     cdef uint32_t* prefix_bits(
         self, CountedBase* base, int32_t most, bint inside, bint by_bytes
     ) noexcept nogil:
@@ -308,7 +337,8 @@ cdef class FamilyTable(Walker):
         cdef uint32_t* bits
         cdef int64_t count
         cdef size_t i
-        cdef int32_t j, k, where
+        cdef Range taken
+        cdef int32_t j, k
         if masks[0][most] != NULL:
             return masks[0][most]
         if most == base.max_count:
@@ -327,8 +357,7 @@ cdef class FamilyTable(Walker):
                 count -= 1
         for k in range(n_longer(order, most)):
             j = order.entries[k]
-            where = range_of(base.ranges, j)
-            if where >= 0 and base.ranges[where].more + (trie.lengths[j] if by_bytes else trie.leads[j]) > most:
+            if self.is_taken(base, j, &taken) and taken.more + (trie.lengths[j] if by_bytes else trie.leads[j]) > most:
                 bits[trie.ids[j] >> 5] &= ~(<uint32_t>1 << (trie.ids[j] & 31))
                 count -= 1
         masks[0][most] = bits
@@ -364,6 +393,14 @@ cdef class FamilyTable(Walker):
                 if k <= last:
                     bits[k][trie.ids[j] >> 5] |= <uint32_t>1 << (trie.ids[j] & 31)
                     counts[k] += 1
+        if base.selected != NULL:
+            # The entries after `n_longer(last)` are those with at most `last`.
+            for i in range(n_longer(order, last), order.entries.size()):
+                j = order.entries[i]
+                if self.alphabets.holds(base.selected, j):
+                    k = trie.lengths[j] if by_bytes else trie.leads[j]
+                    bits[k][trie.ids[j] >> 5] |= <uint32_t>1 << (trie.ids[j] & 31)
+                    counts[k] += 1
         for k in range(1, last + 1):
             counts[k] += counts[k - 1]
             for j in range(self.n_words):
@@ -381,11 +418,12 @@ cdef class FamilyTable(Walker):
         cdef uint32_t* bits
         cdef int64_t count
         cdef size_t i
-        self.taken.assign((self.vocabulary.trie.ids.size() + 63) >> 6, 0)
+        self.clear_taken()
+        self.selected = base.selected
         for i in range(base.ranges.size()):
             self.take(base.ranges[i].low, base.ranges[i].high)
-        count = self.n_taken()
-        bits = self.taken_bits(count)
+        count = self.n_taken + (base.selected.n_tokens if base.selected != NULL else 0)
+        bits = self.taken_bits()
         for i in range(base.tokens.size()):
             if not (inside and base.tokens[i].after):
                 bits[base.tokens[i].token >> 5] |= <uint32_t>1 << (base.tokens[i].token & 31)

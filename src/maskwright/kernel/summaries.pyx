@@ -23,7 +23,6 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 
-from .families cimport range_of
 from .nodes cimport NODE_EMPTY, NODE_EPSILON, OP_AND, OP_CONCAT, OP_LITERAL, OP_NOT, OP_UNION, Node, CODE_UNKNOWN
 from .trie cimport LengthOrder, n_longer
 
@@ -100,12 +99,17 @@ cdef class SummaryTable(FamilyTable):
         if not self.walk(lex, NULL):
             return NULL
         summary = self.fresh()
-        count = self.n_taken()
-        if count <= SPARSE_LIMIT:
+        count = self.n_taken + (self.selected.n_tokens if self.selected != NULL else 0)
+        if count <= SPARSE_LIMIT or (self.selected != NULL and self.n_taken <= SPARSE_LIMIT):
             self.list_taken(summary.inner)
-            self.memory_size_bytes += count * sizeof(int32_t)
+            if count <= SPARSE_LIMIT and self.selected != NULL:
+                self.alphabets.list(self.selected, summary.inner)
+            elif self.selected != NULL:
+                summary.bits = self.alphabets.bits_of(self.selected)
+                summary.n_bits = self.selected.n_tokens
+            self.memory_size_bytes += summary.inner.size() * sizeof(int32_t)
         else:
-            summary.bits = self.taken_bits(count)
+            summary.bits = self.taken_bits()
             summary.owns_bits = True
             summary.n_bits = count
         self.add_exits(summary, self.merged_exits(), 0, UNBOUNDED)
@@ -238,6 +242,8 @@ cdef class SummaryTable(FamilyTable):
                 summary.bits = self.prefix_bits(base, base.max_count, False, family.part < 0)
                 summary.n_bits = base.n_up_to[base.max_count]
             else:
+                if base.selected != NULL:
+                    self.alphabets.list(base.selected, summary.inner)
                 for i in range(base.tokens.size()):
                     summary.inner.push_back(base.tokens[i].token)
                 for i in range(base.ranges.size()):
@@ -257,7 +263,7 @@ cdef class SummaryTable(FamilyTable):
         cdef Range taken
         cdef Found found
         cdef size_t i, last
-        cdef int32_t j, k, where
+        cdef int32_t j, k
         cdef bint again = base.rigid and family.low > 0
         if family.low > 0:
             for i in range(base.ends.size()):
@@ -279,10 +285,8 @@ cdef class SummaryTable(FamilyTable):
         found.after = 0
         for k in range(n_longer(order, CODE_UNKNOWN if again else sure)):
             j = order.entries[k]
-            where = range_of(base.ranges, j)
-            if where < 0:
+            if not self.is_taken(base, j, &taken):
                 continue
-            taken = base.ranges[where]
             found.count = taken.more + (trie.leads[j] if family.part >= 0 else trie.lengths[j])
             if found.count <= most and (found.count > sure or again):
                 found.lex = taken.lex

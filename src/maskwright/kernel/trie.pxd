@@ -22,6 +22,7 @@ cdef struct Trie:
     vector[int32_t] ids         # token ids in order of their bytes
     vector[int32_t] lengths     # bytes of each entry of `ids`
     vector[int32_t] leads       # of those, bytes that begin a UTF-8 character (all but 0x80 to 0xBF)
+    vector[uint8_t] is_whole    # 1: whole UTF-8 characters
 
 # The group of a byte, 0 to 63. Bytes that classes usually hold together share one. From FIRST_WIDE on: bytes that begin
 # a character of several bytes. NO_GROUP: bytes that continue one, and those that no text has.

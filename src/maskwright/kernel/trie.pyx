@@ -140,14 +140,14 @@ cdef void note_subtrees(Trie* trie, const uint8_t* flat, const int64_t* offsets)
     """Note what occurs below each node, for taking whole subtrees at once."""
     cdef TrieNode* node
     cdef TrieNode* child
-    cdef vector[uint8_t] whole, all_whole, missing
+    cdef vector[uint8_t] all_whole, missing
     cdef size_t here
     cdef int32_t i
-    whole.resize(trie.ids.size())
+    trie.is_whole.resize(trie.ids.size())
     trie.leads.assign(trie.ids.size(), 0)
     for i in range(<int32_t>trie.ids.size()):
         # Longer than `longest` can say: no subtree with it is whole.
-        whole[i] = is_whole_text(&flat[offsets[i]], offsets[i + 1] - offsets[i], &trie.leads[i]) and (
+        trie.is_whole[i] = is_whole_text(&flat[offsets[i]], offsets[i + 1] - offsets[i], &trie.leads[i]) and (
             trie.lengths[i] <= 65535
         )
     missing.assign(trie.nodes.size(), 0)
@@ -162,7 +162,7 @@ cdef void note_subtrees(Trie* trie, const uint8_t* flat, const int64_t* offsets)
         here -= 1
         node = &trie.nodes[here]
         for i in range(node.low, node.own):
-            all_whole[here] &= whole[i]
+            all_whole[here] &= trie.is_whole[i]
             node.longest = max(node.longest, <uint16_t>trie.lengths[i])
             node.most_leads = max(node.most_leads, <uint16_t>trie.leads[i])
         for i in range(node.first, node.first + node.count):

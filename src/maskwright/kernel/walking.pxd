@@ -5,6 +5,7 @@ from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
+from .alphabets cimport Alphabets, Selected
 from .closures cimport Closure, ClosureTable
 from .distances cimport UNBOUNDED, Distances
 from .lexemes cimport LexemeTable
@@ -34,6 +35,11 @@ cdef struct Range:
     int32_t lex                 # a lexeme state; after each of them is one of its closure
     int32_t more                # count of an entry = this + its number of character-beginning bytes
 
+# A run of entries of a trie's `ids`.
+cdef struct Span:
+    int32_t low
+    int32_t high
+
 # A set of bytes.
 cdef struct ByteSet:
     uint64_t[4] words
@@ -59,6 +65,7 @@ cdef struct Place:
     int32_t counter             # state of Family.counter
     int32_t count
     uint8_t after
+    uint8_t home                # 1: made of `Walker.home_groups` alone so far
 
 cdef class Walker:
     cdef readonly TokenTrie vocabulary
@@ -73,18 +80,26 @@ cdef class Walker:
     cdef uint32_t* all_bits                         # bitmask of all text tokens; NULL until asked for
     cdef vector[Place] places                       # scratch
     cdef vector[Place] exit_places
-    cdef vector[uint64_t] taken                     # bit set over entries of the vocabulary's `ids`
+    cdef Alphabets alphabets
+    cdef Selected* selected                         # tokens of characters that lead back to the root; NULL for none
+    cdef int32_t home                               # that root, and what its alphabets are made of
+    cdef uint64_t home_groups
+    cdef uint64_t away_groups                       # groups of other bytes that it takes
+    cdef vector[Span] spans                         # tokens taken beside `selected`
+    cdef int64_t n_taken                            # and their number
     cdef vector[Found] found
     cdef vector[Range] ranges
     cdef bint walk(self, int32_t lex, Family* family) noexcept nogil
     cdef int32_t step(self, int32_t lex, uint8_t byte) noexcept nogil
+    cdef void take_alphabets(self, int32_t lex, Family* family) noexcept nogil
     cdef void start_walk(self, int32_t lex, Family* family) noexcept nogil
     cdef void descend(self, Place* place, int32_t child, int32_t lex, Family* family) noexcept nogil
     cdef bint take_subtree(self, Place* place, Family* family) noexcept nogil
     cdef void take(self, int32_t low, int32_t high) noexcept nogil
-    cdef int64_t n_taken(self) noexcept nogil
+    cdef void clear_taken(self) noexcept nogil
     cdef void list_taken(self, vector[int32_t]& tokens) noexcept nogil
-    cdef uint32_t* taken_bits(self, int64_t n_taken) noexcept nogil
+    cdef uint32_t* taken_bits(self) noexcept nogil
+    cdef uint32_t* bits_but(self) noexcept nogil
     cdef int32_t distance(self, int32_t lex) noexcept nogil
     cdef uint32_t* new_bits(self) noexcept nogil
     cdef Exits* merged_exits(self) noexcept nogil

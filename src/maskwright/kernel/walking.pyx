@@ -1,9 +1,12 @@
 # Walking the vocabulary with one lexeme state.
 #
 # The idea. A depth-first walk over the token trie, stepping the lexeme along, finds the tokens that stay
-# inside it and the places where it may end with more of a token to come. Two things keep it short:
+# inside it and the places where it may end with more of a token to come. Three things keep it short:
 #
 #   - Closures (closures.pyx). A subtree of tokens made of characters that all lead on, in any order, is taken whole.
+#   - Alphabets (alphabets.pyx). From a state to which most characters lead back, the tokens of such characters alone
+#     are known without a walk. Then only what leaves it is walked: subtrees in which no other byte that it takes occurs
+#     are passed over.
 #   - Merged exits. Of the tokens in which the lexeme ends, the leftover suffixes form a trie of their own;
 #     many tokens share one (`",`, ` ",` and `a",` all leave `,`). It is made by merging the subtrees of the
 #     vocabulary's trie below the exits, breadth first; nothing is sorted.
@@ -22,18 +25,19 @@ from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 from libcpp.string cimport string
 
+from .alphabets cimport unmixed
 from .nodes cimport CODE_UNKNOWN, LIVE_UNKNOWN, LIVE_YES, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
-from .trie cimport TrieNode, trie_child
-
-cdef extern from *:
-    int count_bits "__builtin_popcountll"(uint64_t word) noexcept nogil
-    int lowest_bit "__builtin_ctzll"(uint64_t word) noexcept nogil
+from .trie cimport NO_GROUP, TrieNode, group_of, trie_child
 
 # Children of several places of a trie, by byte.
 cdef struct Branch:
     int32_t byte
     int32_t node
     int32_t count
+
+
+cdef inline bint in_groups(uint8_t byte, uint64_t groups) noexcept nogil:
+    return group_of[byte] != NO_GROUP and (groups >> group_of[byte]) & 1
 
 
 cdef bint branch_less(const Branch& left, const Branch& right) noexcept nogil:
@@ -50,6 +54,7 @@ cdef class Walker:
         self.distances = Distances(table)
         self.closures = ClosureTable(table, self.distances)
         self.simplifier = Simplifier(table)
+        self.alphabets = Alphabets(vocabulary)
 
     def __dealloc__(self):
         free(self.all_bits)
@@ -57,8 +62,8 @@ cdef class Walker:
     cdef bint walk(self, int32_t lex, Family* family) noexcept nogil:
         """Walk the vocabulary from a lexeme state. False if the lexeme table is full.
 
-        Without a family, the tokens that stay inside are in `taken`. With one they are in `found` and `ranges`:
-        `lex` is its base, and repetitions begun are counted along the way by following the family's counter
+        Without a family, the tokens that stay inside are in `selected` and `spans`. With one they are in `selected`,
+        `found` and `ranges`: `lex` is its base, and repetitions begun are counted along the way by following the family's counter
         beside it, or bytes if what it counts is bytes. The places of exits are in `exit_places`.
         """
         cdef Trie* trie = &self.vocabulary.trie
@@ -68,6 +73,7 @@ cdef class Walker:
         cdef int32_t* targets = NULL
         cdef bint has_row
         self.start_walk(lex, family)
+        self.take_alphabets(lex, family)
         while not self.places.empty():
             place = self.places.back()
             self.places.pop_back()
@@ -104,8 +110,7 @@ cdef class Walker:
 
     cdef void start_walk(self, int32_t lex, Family* family) noexcept nogil:
         cdef Place root
-        if family == NULL:
-            self.taken.assign((self.vocabulary.trie.ids.size() + 63) >> 6, 0)
+        self.clear_taken()
         self.found.clear()
         self.ranges.clear()
         self.exit_places.clear()
@@ -117,7 +122,33 @@ cdef class Walker:
         root.counter = family.counter if family != NULL and family.part >= 0 else NODE_EMPTY
         root.count = 0
         root.after = 0
+        root.home = 1
         self.places.push_back(root)
+
+    cdef void take_alphabets(self, int32_t lex, Family* family) noexcept nogil:
+        """Set `selected` if the characters that lead back to the root make up tokens."""
+        cdef Closure* closure
+        cdef int byte
+        self.home = CODE_UNKNOWN
+        self.home_groups = 0
+        if self.table.nodes[lex].nullable or self.table.nodes[lex].op == OP_LITERAL:
+            return
+        closure = self.closures.if_due(lex, <int32_t>self.vocabulary.trie.ids.size())
+        if closure == NULL or not closure.home:
+            return
+        self.home_groups = closure.groups
+        if family != NULL and family.part >= 0:
+            self.home_groups &= family.single_groups
+        self.home_groups = unmixed(self.home_groups)
+        if not self.home_groups:
+            return
+        self.home = lex
+        self.selected = self.alphabets.within(self.home_groups)
+        self.away_groups = 0
+        for byte in range(256):
+            if group_of[byte] != NO_GROUP and self.table.derive(lex, <uint8_t>byte, 0) != NODE_EMPTY:
+                self.away_groups |= <uint64_t>1 << group_of[byte]
+        self.away_groups &= ~self.home_groups
 
     cdef void descend(self, Place* place, int32_t child, int32_t lex, Family* family) noexcept nogil:
         """Note the tokens of a child, whether the lexeme may end there, and that its children are to be walked."""
@@ -132,6 +163,7 @@ cdef class Walker:
         deeper.lex = lex
         deeper.depth += 1
         deeper.leads += 0 if 0x80 <= byte < 0xC0 else 1
+        deeper.home = place.home and (0x80 <= byte < 0xC0 or in_groups(byte, self.home_groups))
         if counting and not place.after:
             # Without a conjunction the base is its own counter.
             deeper.counter = lex
@@ -142,7 +174,10 @@ cdef class Walker:
                     deeper.count += 1
                 else:
                     deeper.after = 1
-        if family == NULL:
+        if deeper.home and lex == self.home and node.low < node.own and trie.is_whole[node.low]:
+            # They are among the alphabets.
+            pass
+        elif family == NULL:
             self.take(node.low, node.own)
         elif node.low < node.own:
             token.lex = lex
@@ -165,6 +200,9 @@ cdef class Walker:
         cdef Range taken
         if self.table.nodes[place.lex].nullable or self.table.nodes[place.lex].op == OP_LITERAL:
             return False
+        if place.home and self.selected != NULL:
+            # Those of its tokens that stay inside are among the alphabets.
+            return place.lex == self.home and node.whole and not node.below & self.away_groups
         if counting and (place.after or place.counter != family.counter or node.below & ~family.single_groups):
             return False
         closure = self.closures.if_due(place.lex, node.high - node.own)
@@ -189,58 +227,62 @@ cdef class Walker:
     # ---- sets of tokens --------------------------------------------------------------------------
 
     cdef void take(self, int32_t low, int32_t high) noexcept nogil:
-        """Add entries `low` to `high` of the vocabulary's `ids` to `taken`."""
-        cdef int32_t word = low >> 6, last = high >> 6
-        cdef uint64_t head = ~<uint64_t>0 << (low & 63)
-        if low >= high:
-            return
-        while word < last:
-            self.taken[word] |= head
-            head = ~<uint64_t>0
-            word += 1
-        if high & 63:
-            self.taken[word] |= head & ~(~<uint64_t>0 << (high & 63))
+        """Add entries `low` to `high` of the vocabulary's `ids` to `spans`. None is ever added twice."""
+        cdef Span span
+        if low < high:
+            span.low = low
+            span.high = high
+            self.spans.push_back(span)
+            self.n_taken += high - low
 
-    cdef int64_t n_taken(self) noexcept nogil:
-        cdef int64_t count = 0
-        cdef size_t word
-        for word in range(self.taken.size()):
-            count += count_bits(self.taken[word])
-        return count
+    cdef void clear_taken(self) noexcept nogil:
+        self.selected = NULL
+        self.spans.clear()
+        self.n_taken = 0
 
     cdef void list_taken(self, vector[int32_t]& tokens) noexcept nogil:
-        """Append the ids of `taken`."""
+        """Append the ids of `spans`."""
         cdef Trie* trie = &self.vocabulary.trie
-        cdef uint64_t left
-        cdef size_t word
-        for word in range(self.taken.size()):
-            left = self.taken[word]
-            while left:
-                tokens.push_back(trie.ids[64 * word + lowest_bit(left)])
-                left &= left - 1
+        cdef size_t i
+        for i in range(self.spans.size()):
+            tokens.insert(
+                tokens.end(), trie.ids.begin() + self.spans[i].low, trie.ids.begin() + self.spans[i].high
+            )
 
-    cdef uint32_t* taken_bits(self, int64_t n_taken) noexcept nogil:
-        """A new bitmask of `taken`. Where those are most tokens, the others are cleared from all of them."""
+    cdef uint32_t* taken_bits(self) noexcept nogil:
+        """A new bitmask of `selected` and `spans`."""
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef uint32_t* bits
+        cdef size_t i
+        cdef int32_t j
+        if 2 * self.n_taken > <int64_t>trie.ids.size():
+            bits = self.bits_but()
+        else:
+            bits = self.new_bits()
+            for i in range(self.spans.size()):
+                for j in range(self.spans[i].low, self.spans[i].high):
+                    bits[trie.ids[j] >> 5] |= <uint32_t>1 << (trie.ids[j] & 31)
+        if self.selected != NULL:
+            self.alphabets.add_bits(self.selected, bits)
+        return bits
+
+    cdef uint32_t* bits_but(self) noexcept nogil:
+        """A new bitmask of `spans`, which are most tokens: the others are cleared from all of them."""
         cdef Trie* trie = &self.vocabulary.trie
         cdef uint32_t* bits = self.new_bits()
-        cdef bint clearing = 2 * n_taken > <int64_t>trie.ids.size()
-        cdef uint64_t left
-        cdef size_t word, i
-        cdef int32_t token
-        if clearing:
-            if self.all_bits == NULL:
-                self.all_bits = self.new_bits()
-                for i in range(trie.ids.size()):
-                    self.all_bits[trie.ids[i] >> 5] |= <uint32_t>1 << (trie.ids[i] & 31)
-            memcpy(bits, self.all_bits, self.n_words * sizeof(uint32_t))
-        for word in range(self.taken.size()):
-            left = ~self.taken[word] if clearing else self.taken[word]
-            if word == trie.ids.size() >> 6:
-                left &= ~(~<uint64_t>0 << (trie.ids.size() & 63))
-            while left:
-                token = trie.ids[64 * word + lowest_bit(left)]
-                bits[token >> 5] ^= <uint32_t>1 << (token & 31)
-                left &= left - 1
+        cdef vector[uint8_t] taken
+        cdef size_t i
+        if self.all_bits == NULL:
+            self.all_bits = self.new_bits()
+            for i in range(trie.ids.size()):
+                self.all_bits[trie.ids[i] >> 5] |= <uint32_t>1 << (trie.ids[i] & 31)
+        memcpy(bits, self.all_bits, self.n_words * sizeof(uint32_t))
+        taken.assign(trie.ids.size(), 0)
+        for i in range(self.spans.size()):
+            memset(&taken[self.spans[i].low], 1, self.spans[i].high - self.spans[i].low)
+        for i in range(trie.ids.size()):
+            if not taken[i]:
+                bits[trie.ids[i] >> 5] &= ~(<uint32_t>1 << (trie.ids[i] & 31))
         return bits
 
     # ---- exits -----------------------------------------------------------------------------------

@@ -1,0 +1,49 @@
+# Data dictionary of the alphabets. See alphabets.pyx.
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.deque cimport deque
+from libcpp.unordered_map cimport unordered_map
+from libcpp.vector cimport vector
+
+from .trie cimport TokenTrie, Trie
+
+# All tokens of one alphabet.
+cdef struct Alphabet:
+    uint64_t groups             # groups of bytes (see trie.pxd) that its tokens are made of, whole letter cases and digits
+    int32_t first               # its entries of the trie's `ids`: a run of `Alphabets.entries`
+    int32_t last
+    int32_t longest             # bytes of its longest token
+    int32_t most_leads          # of those, most that begin a character
+    uint32_t* bits              # bitmask of its tokens if they are many; NULL if they are few
+
+# Alphabets that one set of groups holds, and their tokens.
+cdef struct Selected:
+    vector[int32_t] alphabets
+    vector[uint8_t] holds       # per alphabet: 1 if it is one of them
+    int64_t n_tokens
+    int32_t longest
+    int32_t most_leads
+    uint32_t* bits              # bitmask of the tokens; NULL until asked for
+
+cdef class Alphabets:
+    cdef Trie* trie
+    cdef TokenTrie vocabulary
+    cdef int32_t n_words
+    cdef vector[Alphabet] alphabets
+    cdef vector[int32_t] entries        # entries of the trie's `ids`, by alphabet
+    cdef vector[int32_t] alphabet_of    # per entry of the trie's `ids`; -1 if it is not whole characters
+    cdef deque[Selected] selections
+    cdef unordered_map[uint64_t, Selected*] known
+    cdef readonly long long memory_size_bytes
+    cdef uint64_t groups_of(self, int32_t token) noexcept nogil
+    cdef uint32_t* new_bits(self) noexcept nogil
+    cdef void set_bits(self, uint32_t* bits, Alphabet* alphabet) noexcept nogil
+    cdef inline bint holds(self, Selected* selected, int32_t entry) noexcept nogil:
+        """Whether the token of an entry of the trie's ids is of one of these alphabets."""
+        return self.alphabet_of[entry] >= 0 and selected.holds[self.alphabet_of[entry]]
+
+    cdef Selected* within(self, uint64_t groups) noexcept nogil
+    cdef void add_bits(self, Selected* selected, uint32_t* bits) noexcept nogil
+    cdef void list(self, Selected* selected, vector[int32_t]& tokens) noexcept nogil
+    cdef uint32_t* bits_of(self, Selected* selected) noexcept nogil
+
+cdef uint64_t unmixed(uint64_t groups) noexcept nogil
