@@ -16,7 +16,6 @@ cdef struct Closure:
     uint64_t wide               # groups of characters of several bytes
     int32_t bound               # it holds for strings that can end within so many bytes
     int32_t margin              # bytes that suffice to end from any of the states; UNBOUNDED if not known
-    uint8_t home                # 1: each of its characters leads back to the state itself
     uint8_t loose               # 1: each of the states can be drawn out (see draws_out)
 
 cdef class ClosureTable:
@@ -35,6 +34,7 @@ cdef class ClosureTable:
     cdef bint waits(self, int32_t lex, Closure* closure, int depth) noexcept nogil
     cdef int alive_ascii(self, int32_t lex, Closure* closure) noexcept nogil
     cdef bint loops(self, int32_t lex, Closure* closure) noexcept nogil
+    cdef uint64_t home_groups(self, int32_t lex) noexcept nogil
     cdef bint is_part(self, int32_t part, int32_t union_) noexcept nogil
     cdef bint has_loop(self, int32_t lex, Closure* closure) noexcept nogil
     cdef bint explore(self, int32_t lex, Closure* closure, vector[int32_t]& inside) noexcept nogil

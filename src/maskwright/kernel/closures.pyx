@@ -69,7 +69,6 @@ cdef class ClosureTable:
         closure.bound = UNBOUNDED
         inside.assign(1, lex)
         if not self.loops(lex, &closure):
-            closure.home = 0
             closure.wide = WIDE_GROUPS
             if self.alive_ascii(lex, &closure) < CLOSURE_FROM:
                 closure.ascii[0] = closure.ascii[1] = 0
@@ -100,7 +99,6 @@ cdef class ClosureTable:
             return False
         closure[0] = self.of(clipped.node)[0]
         closure.bound = min(closure.bound, clipped.bound)
-        closure.home = 0
         # That the state can be drawn out to any length is not known.
         closure.loose = 0
         return True
@@ -123,7 +121,6 @@ cdef class ClosureTable:
         cdef size_t i
         cdef int byte, n_alive = self.alive_ascii(lex, closure), n_loops = 0
         cdef int32_t target
-        closure.home = 1
         # What must wait for a byte outside the closure must do so all the more once it has lost some.
         for byte in range(128):
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
@@ -133,11 +130,8 @@ cdef class ClosureTable:
         for byte in range(128):
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
                 target = self.table.derive(lex, <uint8_t>byte, 0)
-                if target == lex:
+                if target == lex or self.holds_more(target, lex, closure):
                     n_loops += 1
-                elif self.holds_more(target, lex, closure):
-                    n_loops += 1
-                    closure.home = 0
                 else:
                     closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
         if n_loops < LOOPS_FROM or 2 * n_loops < n_alive:
@@ -149,11 +143,36 @@ cdef class ClosureTable:
             for i in range(targets.size()):
                 if targets[i] != lex and not self.holds_more(targets[i], lex, closure):
                     group = 0
-            if group:
-                for i in range(targets.size()):
-                    closure.home = closure.home and targets[i] == lex
             closure.wide |= group
         return True
+
+    cdef uint64_t home_groups(self, int32_t lex) noexcept nogil:
+        """Groups of characters all of which lead back to the state itself; none unless most single bytes do that the
+        state takes, since to look at all longer characters makes many states."""
+        cdef uint64_t[2] ascii
+        cdef vector[int32_t] targets
+        cdef uint64_t result, group
+        cdef size_t i
+        cdef int byte, n_alive = 0, n_home = 0
+        cdef int32_t target
+        ascii[0] = ascii[1] = 0
+        for byte in range(128):
+            target = self.table.derive(lex, <uint8_t>byte, 0)
+            n_alive += target != NODE_EMPTY
+            if target == lex:
+                n_home += 1
+                ascii[byte >> 6] |= <uint64_t>1 << (byte & 63)
+        if n_home < LOOPS_FROM or 2 * n_home < n_alive:
+            return 0
+        result = groups_in(ascii)
+        for byte in range(FIRST_WIDE, 64):
+            targets.clear()
+            group = self.characters_lead_on(lex, <uint64_t>1 << byte, targets)
+            for i in range(targets.size()):
+                if targets[i] != lex:
+                    group = 0
+            result |= group
+        return result
 
     cdef bint is_part(self, int32_t part, int32_t union_) noexcept nogil:
         cdef Node node = self.table.nodes[union_]
@@ -238,7 +257,6 @@ cdef class ClosureTable:
             part = self.of(self.table.lists[node.a + i])
             if (part.ascii[0] | part.ascii[1]) and self.others_wait(node, i, part):
                 closure[0] = part[0]
-                closure.home = 0
                 return True
         return False
 

@@ -127,16 +127,12 @@ cdef class Walker:
 
     cdef void take_alphabets(self, int32_t lex, Family* family) noexcept nogil:
         """Set `selected` if the characters that lead back to the root make up tokens."""
-        cdef Closure* closure
         cdef int byte
         self.home = CODE_UNKNOWN
         self.home_groups = 0
         if self.table.nodes[lex].nullable or self.table.nodes[lex].op == OP_LITERAL:
             return
-        closure = self.closures.if_due(lex, <int32_t>self.vocabulary.trie.ids.size())
-        if closure == NULL or not closure.home:
-            return
-        self.home_groups = closure.groups
+        self.home_groups = self.closures.home_groups(lex)
         if family != NULL and family.part >= 0:
             self.home_groups &= family.single_groups
         self.home_groups = unmixed(self.home_groups)
