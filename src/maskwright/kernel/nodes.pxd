@@ -77,6 +77,7 @@ cdef class NodePool:
     cdef int32_t make_list(self, uint8_t op, vector[int32_t]& kids) noexcept nogil
     cdef int32_t concat(self, int32_t first, int32_t rest) noexcept nogil
     cdef int32_t union_of(self, vector[int32_t]& kids) noexcept nogil
+    cdef void absorb(self, vector[int32_t]& parts) noexcept nogil
     cdef int32_t and_of(self, vector[int32_t]& kids) noexcept nogil
     cdef int32_t not_of(self, int32_t part) noexcept nogil
     cdef int32_t repeat(self, int32_t part, int32_t low, int32_t high) noexcept nogil

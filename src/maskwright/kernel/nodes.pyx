@@ -21,6 +21,7 @@ from math import lcm
 
 from ..errors import LimitExceeded
 from ..lexeme import Op
+from .absorbing cimport Storage, absorb
 from .multiples cimport PHASE_START, can_end, has_ended
 
 # Recursion follows the nesting of an expression; 4,000 frames stay far below any thread's stack.
@@ -473,7 +474,17 @@ cdef class NodePool:
                 flat.push_back(kids[i])
         if flat.empty():
             return NODE_EMPTY
+        if flat.size() > 1:
+            self.absorb(flat)
         return flat[0] if flat.size() == 1 else self.make_list(OP_UNION, flat)
+
+    cdef void absorb(self, vector[int32_t]& parts) noexcept nogil:
+        cdef Storage storage
+        storage.nodes = self.nodes.data()
+        storage.lists = self.lists.data()
+        storage.sets = self.sets.data()
+        storage.pool = self.pool.data()
+        absorb(storage, parts)
 
     cdef int32_t and_of(self, vector[int32_t]& kids) noexcept nogil:
         cdef vector[int32_t] flat
