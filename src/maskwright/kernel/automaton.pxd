@@ -91,6 +91,7 @@ cdef class Automaton:
     cdef size_t max_bytes
     cdef int32_t pending_rule           # which rule CODE_EXPAND is about
     cdef int error                      # CODE_* of the last failed slow step
+    cdef int64_t n_visits               # positions that closures have looked at so far
     # Scratch of one slow step.
     cdef vector[Item] kernel
     cdef vector[Item] new_items

@@ -405,6 +405,7 @@ cdef class Automaton:
                 self.finish_rule(at.ret)
             if not self.follow_edges(at):
                 return False
+            self.n_visits += 1
             if self.visited.size() > MAX_ITEMS:
                 self.error = CODE_LIMIT
                 return False

@@ -27,6 +27,7 @@ cdef class MaskBuilder:
     cdef int32_t n_words
     # Scratch of one mask.
     cdef vector[int32_t] tokens         # ids found so far; may repeat
+    cdef vector[Summary*] wide          # summaries that are bitmasks
     cdef vector[int32_t] removed
     cdef vector[int32_t] doubtful       # ids to check by walking them
     cdef int64_t n_wide                 # tokens in the base, counted once per item

@@ -30,7 +30,7 @@ from libcpp.utility cimport pair
 from .automaton cimport RET_SELF, Item
 from .network cimport EDGE_FRESH
 from .nodes cimport CODE_LIMIT, CODE_UNKNOWN, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
-from .summaries cimport SPARSE_LIMIT, ExitGroup, Place, Summary, add_summary, has_bit, holds, self_owned
+from .summaries cimport ExitGroup, Place, Summary, has_bit, holds, self_owned
 from .trie cimport Trie, trie_child
 
 cdef extern from *:
@@ -39,10 +39,15 @@ cdef extern from *:
     """
     void MW_STORE_MASK(Mask* place, Mask* value) noexcept nogil
 
+# Tokens that a mask may add to its base. To set their bits at each fill costs less than to copy a base that no other
+# mask has brought into the cache.
+cdef size_t EXTRA_LIMIT = 512
 # Items of a state whose mask may be shared; more would make finding it as dear as making it.
 cdef int32_t SHARED_ITEMS = 4
-# States that one search for a completion in tokens may look at.
+# States that one search for a completion in tokens may look at, and positions in all of them: in an ambiguous grammar
+# each state can have very many.
 cdef size_t COMPLETION_LIMIT = 2_000
+cdef int64_t COMPLETION_VISITS = 20_000_000
 
 
 cdef void write_mask(const Mask* mask, uint32_t* row, int32_t n_words) noexcept nogil:
@@ -141,7 +146,7 @@ cdef class MaskBuilder:
             if owned:
                 free(base)
             return NULL
-        if self.tokens.size() > SPARSE_LIMIT:
+        if self.tokens.size() > EXTRA_LIMIT:
             base = self_owned(base, owned, self.removed, self.n_words)
             owned = True
             for i in range(self.tokens.size()):
@@ -179,7 +184,7 @@ cdef class MaskBuilder:
         self.tokens.clear()
         self.doubtful.clear()
         self.removed.clear()
-        self.n_wide = 0
+        self.wide.clear()
         self.tasks.clear()
         self.seen_tasks.clear()
         for i in range(state.n_items):
@@ -197,14 +202,7 @@ cdef class MaskBuilder:
                 return False
             self.tokens.insert(self.tokens.end(), summary.inner.begin(), summary.inner.end())
             if summary.bits != NULL:
-                self.n_wide += summary.n_bits
-                if base[0] == NULL:
-                    base[0] = summary.bits
-                    self.removed.assign(summary.removed.begin(), summary.removed.end())
-                else:
-                    base[0] = self_owned(base[0], owned[0], self.removed, self.n_words)
-                    owned[0] = True
-                    add_summary(base[0], summary, self.n_words)
+                self.wide.push_back(summary)
             if summary.exits.empty():
                 continue
             after = automaton.continuation(state, &item)
@@ -217,6 +215,7 @@ cdef class MaskBuilder:
                 return False
         if not self.check_doubtful(automaton, state):
             return False
+        self.n_wide = self.summaries.wide_union(self.wide, base, self.removed)
         if not self.vocabulary.byte_complete or automaton.network.fragile:
             base[0] = self_owned(base[0], owned[0], self.removed, self.n_words) if base[0] != NULL else NULL
             owned[0] = base[0] != NULL
@@ -396,6 +395,7 @@ cdef class MaskBuilder:
         cdef size_t here = 0, i
         cdef int32_t token, up, n_steps
         cdef bint by_bytes = self.vocabulary.byte_complete
+        cdef int64_t most_visits = automaton.n_visits + COMPLETION_VISITS
         cdef State* after
         if state.live:
             return state.live == 1
@@ -424,7 +424,7 @@ cdef class MaskBuilder:
                     seen.push_back(after)
                     parents.push_back(up)
             here += 1
-            if seen.size() > COMPLETION_LIMIT:
+            if seen.size() > COMPLETION_LIMIT or automaton.n_visits > most_visits:
                 automaton.error = CODE_LIMIT
                 return -1
         for i in range(seen.size()):

@@ -1,6 +1,7 @@
 # Data dictionary of the summaries. See summaries.pyx.
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.deque cimport deque
+from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
@@ -51,8 +52,12 @@ cdef void add_summary(uint32_t* bits, Summary* summary, int32_t n_words) noexcep
 
 cdef class SummaryTable(FamilyTable):
     cdef vector[Summary*] by_node
+    cdef unordered_map[string, Summary*] unions     # bitmasks of several wide summaries, by which those are
     cdef deque[Summary] summaries
     cdef Summary* of(self, int32_t lex) noexcept nogil
+    cdef int64_t wide_union(
+        self, vector[Summary*]& parts, uint32_t** bits, vector[int32_t]& removed
+    ) noexcept nogil
     cdef Summary* fresh(self) noexcept nogil
     cdef void add_exits(self, Summary* summary, Exits* exits, int32_t least, int32_t most) noexcept nogil
     cdef Summary* of_union(self, int32_t lex) noexcept nogil

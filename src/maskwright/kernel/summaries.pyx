@@ -75,6 +75,42 @@ cdef class SummaryTable(FamilyTable):
             self.by_node[lex] = summary
         return self.by_node[lex]
 
+    cdef int64_t wide_union(
+        self, vector[Summary*]& parts, uint32_t** bits, vector[int32_t]& removed
+    ) noexcept nogil:
+        """The bitmask of several wide summaries and the ids in it that are not legal after all; at least how many are
+        set. NULL for none. A state in which white space or a number may come is one of many, so unions are kept."""
+        cdef string key
+        cdef Summary* whole
+        cdef size_t i, kept = 0
+        sort(parts.begin(), parts.end())
+        for i in range(parts.size()):
+            if i == 0 or parts[i] != parts[kept - 1]:
+                parts[kept] = parts[i]
+                kept += 1
+        parts.resize(kept)
+        if parts.empty():
+            return 0
+        whole = parts[0]
+        if parts.size() > 1:
+            key.append(<char*>parts.data(), parts.size() * sizeof(Summary*))
+            whole = self.unions[key]
+            if whole == NULL:
+                whole = self.fresh()
+                for i in range(parts.size()):
+                    if i == 0:
+                        removed.assign(parts[0].removed.begin(), parts[0].removed.end())
+                        whole.bits = self_owned(parts[0].bits, False, removed, self.n_words)
+                        whole.owns_bits = True
+                    else:
+                        add_summary(whole.bits, parts[i], self.n_words)
+                    whole.n_bits += parts[i].n_bits
+                self.unions[key] = whole
+                self.memory_size_bytes += self.n_words * sizeof(uint32_t) + key.size()
+        removed.assign(whole.removed.begin(), whole.removed.end())
+        bits[0] = whole.bits
+        return whole.n_bits
+
     cdef Summary* fresh(self) noexcept nogil:
         self.summaries.resize(self.summaries.size() + 1)
         cdef Summary* summary = &self.summaries.back()
