@@ -307,6 +307,8 @@ def vocabularies(
         pieces += [bytes([byte]) for byte in range(256)]
     elif single_bytes:
         pieces += [bytes([byte]) for byte in sorted(set(b"".join(pieces)))]
+    if not pieces:
+        pieces = [b"a"]  # a vocabulary without any text is for strings alone, whose bytes are all possible
     decoded = [b"", b"ab", b"a", *pieces]
     padding = draw(st.integers(0, 3))
     size = len(decoded) + padding

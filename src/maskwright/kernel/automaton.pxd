@@ -1,8 +1,10 @@
 # Data dictionary of the automaton. See automaton.pyx.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.set cimport set
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.unordered_set cimport unordered_set
+from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from .lexemes cimport LexemeTable
@@ -91,7 +93,7 @@ cdef class Automaton:
     cdef size_t max_bytes
     cdef int32_t pending_rule           # which rule CODE_EXPAND is about
     cdef int error                      # CODE_* of the last failed slow step
-    cdef int64_t n_visits               # positions that closures have looked at so far
+    cdef int64_t n_visits               # positions that closures have been asked to visit so far
     # Scratch of one slow step.
     cdef vector[Item] kernel
     cdef vector[Item] new_items
@@ -100,7 +102,7 @@ cdef class Automaton:
     cdef vector[uint8_t] pred_done      # 1: that rule also matches the empty text here
     cdef vector[Visit] work
     cdef vector[Visit] visited
-    cdef unordered_set[uint64_t] visited_keys
+    cdef set[pair[uint64_t, int32_t]] visited_keys
     cdef vector[int32_t] returned       # return addresses handled in this step
     cdef unordered_set[int32_t] returned_keys
     cdef vector[int32_t] ending

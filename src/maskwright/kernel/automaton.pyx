@@ -30,6 +30,7 @@
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memset
 from libcpp.algorithm cimport sort
+from libcpp.utility cimport pair
 
 from .nodes cimport CODE_EXPAND, CODE_FULL, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
 from .network cimport EDGE_CALL, EDGE_DEAD, EDGE_EPSILON, EDGE_FRESH, EDGE_TOKENS, NetEdge, NetNode
@@ -405,7 +406,6 @@ cdef class Automaton:
                 self.finish_rule(at.ret)
             if not self.follow_edges(at):
                 return False
-            self.n_visits += 1
             if self.visited.size() > MAX_ITEMS:
                 self.error = CODE_LIMIT
                 return False
@@ -415,23 +415,19 @@ cdef class Automaton:
         """Queue a position unless it was queued before."""
         cdef Visit at
         cdef size_t i
-        cdef uint64_t key
         at.node = node
         at.ret = ret
         at.reg = reg
+        self.n_visits += 1
         if self.visited.size() < SCAN_LIMIT:
             if has_visit(self.visited, at):
                 return
         else:
-            # Only a fingerprint is kept: three int32 do not fit one word without loss, so positions
-            # that collide are told apart by an exact scan.
             if self.visited.size() == SCAN_LIMIT and self.visited_keys.empty():
                 for i in range(SCAN_LIMIT):
                     self.visited_keys.insert(visit_key(self.visited[i]))
-            key = visit_key(at)
-            if self.visited_keys.find(key) != self.visited_keys.end() and has_visit(self.visited, at):
+            if not self.visited_keys.insert(visit_key(at)).second:
                 return
-            self.visited_keys.insert(key)
         self.visited.push_back(at)
         self.work.push_back(at)
 
@@ -561,5 +557,8 @@ cdef inline bint has_visit(const vector[Visit]& visited, const Visit& at) noexce
     return False
 
 
-cdef inline uint64_t visit_key(const Visit& at) noexcept nogil:
-    return mix(mix(<uint32_t>at.node, <uint32_t>at.ret), <uint32_t>at.reg)
+cdef inline pair[uint64_t, int32_t] visit_key(const Visit& at) noexcept nogil:
+    cdef pair[uint64_t, int32_t] key
+    key.first = (<uint64_t><uint32_t>at.node << 32) | <uint32_t>at.ret
+    key.second = at.reg
+    return key
