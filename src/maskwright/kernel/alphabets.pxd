@@ -15,6 +15,11 @@ cdef struct Alphabet:
     int32_t most_leads          # of those, most that begin a character
     uint32_t* bits              # bitmask of its tokens if they are many; NULL if they are few
 
+# The same for one token.
+cdef struct TokenAlphabet:
+    int32_t alphabet            # -1 if it is not whole characters
+    int32_t leads
+
 # Alphabets that one set of groups holds, and their tokens.
 cdef struct Selected:
     vector[int32_t] alphabets
@@ -31,6 +36,7 @@ cdef class Alphabets:
     cdef vector[Alphabet] alphabets
     cdef vector[int32_t] entries        # entries of the trie's `ids`, by alphabet
     cdef vector[int32_t] alphabet_of    # per entry of the trie's `ids`; -1 if it is not whole characters
+    cdef vector[TokenAlphabet] by_token
     cdef deque[Selected] selections
     cdef unordered_map[uint64_t, Selected*] known
     cdef readonly long long memory_size_bytes

@@ -63,6 +63,7 @@ cdef class Alphabets:
         cdef vector[int32_t] place
         cdef Alphabet fresh
         cdef Alphabet* alphabet
+        cdef TokenAlphabet unknown
         cdef uint64_t groups
         cdef int32_t j, i, n_entries = <int32_t>self.trie.ids.size()
         self.alphabet_of.resize(n_entries)
@@ -99,6 +100,13 @@ cdef class Alphabets:
                 self.alphabets[i].bits = self.new_bits()
                 self.set_bits(self.alphabets[i].bits, &self.alphabets[i])
         self.memory_size_bytes += (self.entries.size() + self.alphabet_of.size()) * sizeof(int32_t)
+        unknown.alphabet = -1
+        unknown.leads = 0
+        self.by_token.assign(vocabulary.vocab_size, unknown)
+        for j in range(n_entries):
+            self.by_token[self.trie.ids[j]].alphabet = self.alphabet_of[j]
+            self.by_token[self.trie.ids[j]].leads = self.trie.leads[j]
+        self.memory_size_bytes += self.by_token.size() * sizeof(TokenAlphabet)
         self.memory_size_bytes += self.alphabets.size() * sizeof(Alphabet)
 
     def __dealloc__(self):

@@ -1,5 +1,6 @@
 # Data dictionary of the automaton. See automaton.pyx.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.deque cimport deque
 from libcpp.set cimport set
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
@@ -7,6 +8,7 @@ from libcpp.unordered_set cimport unordered_set
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
+from .alphabets cimport Selected
 from .lexemes cimport LexemeTable
 from .network cimport Network
 
@@ -42,11 +44,18 @@ cdef struct Mask:
     int32_t* removed    # token ids to take away from `base`, before `extra` is added
     int64_t n_legal     # at least the number of legal tokens
 
+# What can be read over and over inside a string whose bound is far away: as long as no token can reach the bound, the
+# states of all its counts have one mask, so a matcher need not visit them (see stepping.pyx).
+cdef struct Coast:
+    Selected* selected  # tokens of characters each of which is one repetition
+    int32_t slack       # repetitions after which the mask may be another one
+
 cdef struct State:
-    # Read without a lock once published: never changes, or is set once (targets, mask).
+    # Read without a lock once published: never changes, or is set once (targets, mask, coast).
     const uint8_t* classes      # byte -> class
     State** targets             # per class, each NULL until stepped; shared and empty before the first step
     Mask* mask                  # NULL until asked for; several states may share one
+    Coast* coast                # NULL if there is none, or the mask has not been asked for
     uint8_t accepting           # the whole output may end here
     uint8_t has_tokens          # some item is on a token edge
     uint8_t live                # with tokens: 0 unknown, 1 yes, 2 no (see masks.pyx)
@@ -88,6 +97,7 @@ cdef class Automaton:
     cdef vector[Wait] waits
     cdef vector[State*] ret_states
     cdef vector[Mask*] masks
+    cdef deque[Coast] coasts
     cdef unordered_map[string, Mask*] shared_masks  # by what they depend on (see masks.pyx)
     cdef size_t bytes_used
     cdef size_t max_bytes
@@ -114,6 +124,7 @@ cdef class Automaton:
     cdef State* step_token(self, State* state, int32_t token, State* as_text) noexcept nogil
     cdef State* start_state(self) noexcept nogil
     cdef int32_t register_after(self, Item* item) noexcept nogil
+    cdef State* coasted(self, State* state, int32_t count) noexcept nogil
     cdef State* continuation(self, State* state, Item* item) noexcept nogil
     cdef State* intern_kernel(self) noexcept nogil
     cdef State* close(self, uint64_t hash) noexcept nogil

@@ -32,7 +32,7 @@ from libc.string cimport memcmp, memset
 from libcpp.algorithm cimport sort
 from libcpp.utility cimport pair
 
-from .nodes cimport CODE_EXPAND, CODE_FULL, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
+from .nodes cimport CODE_EXPAND, CODE_FULL, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON, OP_CONCAT, Node
 from .network cimport EDGE_CALL, EDGE_DEAD, EDGE_EPSILON, EDGE_FRESH, EDGE_TOKENS, NetEdge, NetNode
 
 cdef extern from *:
@@ -203,6 +203,24 @@ cdef class Automaton:
         self.kernel.clear()
         self.returned.clear()
         self.push_node(self.network.edges[copy.edge].target, resolved(state, copy.ret), copy.reg)
+        return self.intern_kernel()
+
+    cdef State* coasted(self, State* state, int32_t count) noexcept nogil:
+        """The state `count` repetitions on from one that has a `coast`; NULL with `error` set."""
+        cdef Item item = self.items[state.item_off]
+        cdef Node node = self.table.nodes[item.lex]
+        cdef int32_t rest = NODE_EPSILON
+        if node.op == OP_CONCAT:
+            rest = node.b
+            node = self.table.nodes[node.a]
+        item.lex = self.table.concat(self.table.repeat(node.a, node.b, node.c - count), rest)
+        if item.lex < 0:
+            self.error = item.lex
+            return NULL
+        item.ret = resolved(state, item.ret)
+        self.kernel.clear()
+        self.returned.clear()
+        self.kernel.push_back(item)
         return self.intern_kernel()
 
     cdef int32_t register_after(self, Item* item) noexcept nogil:

@@ -63,6 +63,7 @@ def fill_tree(MatcherCore matcher, list order, list parents, list tokens, bitmas
     cdef int32_t* row
     while True:
         try:
+            matcher.settle()
             states.clear()
             lefts.clear()
             dead = matcher.automaton.dead

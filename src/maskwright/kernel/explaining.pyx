@@ -51,6 +51,7 @@ cdef class Walk:
     def __init__(self, MatcherCore matcher, bytes text):
         cdef size_t i
         self.matcher = matcher
+        matcher.unfold()
         self.has_stopped = matcher.stopped
         for i in range(matcher.history.size()):
             if matcher.history[i].token < 0:

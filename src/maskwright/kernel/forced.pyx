@@ -30,8 +30,9 @@ def jump_forward_bytes(MatcherCore matcher) -> bytes:
         raise MatcherError("nothing can follow a stop token", hint="roll back or reset first")
     while True:
         forced = bytearray()
-        state = matcher.state
         try:
+            matcher.settle()
+            state = matcher.state
             if matcher.core.check_live:
                 return forced_by_tokens(matcher)
             while not state.accepting and not state.has_tokens:

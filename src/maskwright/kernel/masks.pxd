@@ -36,6 +36,7 @@ cdef class MaskBuilder:
     cdef vector[Place] places
 
     cdef Mask* mask_of(self, Automaton automaton, State* state) noexcept nogil
+    cdef void note_coast(self, Automaton automaton, State* state) noexcept nogil
     cdef bint may_share(self, Automaton automaton, State* state, string& key) noexcept nogil
     cdef Mask* build(self, Automaton automaton, State* state) noexcept nogil
     cdef bint collect(self, Automaton automaton, State* state, uint32_t** base, bint* owned) noexcept nogil

@@ -27,7 +27,7 @@ from libcpp.algorithm cimport sort
 from libcpp.string cimport string
 from libcpp.utility cimport pair
 
-from .automaton cimport RET_SELF, Item
+from .automaton cimport RET_SELF, Coast, Item
 from .network cimport EDGE_FRESH
 from .nodes cimport CODE_LIMIT, CODE_UNKNOWN, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
 from .summaries cimport ExitGroup, Place, Summary, has_bit, holds, self_owned
@@ -37,6 +37,7 @@ cdef extern from *:
     """
     #define MW_STORE_MASK(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELEASE)
     """
+    void MW_STORE_COAST "MW_STORE_MASK"(Coast* place, Coast* value) noexcept nogil
     void MW_STORE_MASK(Mask* place, Mask* value) noexcept nogil
 
 # Tokens that a mask may add to its base. To set their bits at each fill costs less than to copy a base that no other
@@ -103,8 +104,19 @@ cdef class MaskBuilder:
             if not key.empty():
                 automaton.shared_masks[key] = mask
                 automaton.bytes_used += key.size() + 64
+        if not key.empty():
+            self.note_coast(automaton, state)
         MW_STORE_MASK(state.mask, mask)
         return mask
+
+    cdef void note_coast(self, Automaton automaton, State* state) noexcept nogil:
+        """Let matchers pass over the states that share this one's mask, if it is alone in a string far from its bound."""
+        cdef Coast coast
+        if state.n_items == 1:
+            coast.selected = self.summaries.coast(automaton.items[state.item_off].lex, &coast.slack)
+            if coast.selected != NULL:
+                automaton.coasts.push_back(coast)
+                MW_STORE_COAST(state.coast, &automaton.coasts.back())
 
     cdef bint may_share(self, Automaton automaton, State* state, string& key) noexcept nogil:
         """Whether a state's mask may be another's; what it depends on is put into `key`.

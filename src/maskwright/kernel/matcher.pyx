@@ -7,7 +7,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memset
 
 from ..errors import BudgetError, MatcherError
-from .automaton cimport Automaton, Mask
+from .automaton cimport Automaton, Coast, Mask
 from .compiled cimport CompiledCore
 from .compiled import Renew
 from .completion cimport NEVER
@@ -17,8 +17,10 @@ from .masks cimport write_mask
 cdef extern from *:
     """
     #define MW_POPCOUNT(word) __builtin_popcount(word)
+    #define MW_COAST(state) __atomic_load_n(&(state)->coast, __ATOMIC_ACQUIRE)
     """
     int MW_POPCOUNT(uint32_t word) noexcept nogil
+    Coast* MW_COAST(State* state) noexcept nogil
 
 
 cdef class MatcherCore(Stepper):
@@ -116,6 +118,7 @@ cdef class MatcherCore(Stepper):
             return 0
         while True:
             try:
+                self.settle()
                 return self.need(self.state) + self.stop_cost()
             except Renew:
                 self.renew()
@@ -165,6 +168,7 @@ cdef class MatcherCore(Stepper):
         cdef int32_t found
         if self.stopped:
             raise MatcherError("nothing can follow a stop token", hint="roll back or reset first")
+        self.settle_for_good()
         while not self.state.accepting:
             budgets = self.budgets()
             with nogil:
@@ -232,10 +236,13 @@ cdef class MatcherCore(Stepper):
 
     cdef bint take_token(self, int64_t token_id) except -1:
         cdef State* after
+        cdef Coast* coast
+        cdef int32_t count
         cdef Step step
         if self.stopped or token_id < 0 or token_id >= self.core.vocabulary.vocab_size:
             return False
         step.before = self.state
+        step.coasted = self.coasted
         step.token = <int32_t>token_id
         step.stopped = False
         step.charge = 1
@@ -246,7 +253,18 @@ cdef class MatcherCore(Stepper):
             self.history.push_back(step)
             self.used += 1
             return True
+        coast = MW_COAST(self.state)
+        if coast != NULL and self.max_tokens < 0:
+            count = self.repetitions(coast, <int32_t>token_id)
+            if count <= coast.slack - self.coasted:
+                self.history.push_back(step)
+                self.used += 1
+                self.coasted += count
+                return True
         try:
+            self.settle()
+            step.before = self.state
+            step.coasted = 0
             after = self.after_token(self.state, <int32_t>token_id)
             if not self.affords(self.state, after, self.left()):
                 return False
@@ -288,6 +306,7 @@ cdef class MatcherCore(Stepper):
             charge = fewest_tokens(self.core.vocabulary, data)
             step.charge = len(data) if charge is None else charge
         try:
+            self.settle()
             after = self.step_bytes(self.state, <const uint8_t*>data, len(data))
             if self.core.check_live or self.core.network.fragile:
                 after = self.checked_live(after)
@@ -301,6 +320,7 @@ cdef class MatcherCore(Stepper):
             return False
         self.strings.append(data)
         step.before = self.state
+        step.coasted = 0
         step.token = -<int32_t>len(self.strings)
         step.stopped = False
         self.history.push_back(step)
@@ -319,10 +339,11 @@ cdef class MatcherCore(Stepper):
         cdef int n_accepted
         cdef int64_t left
         while True:
-            state = self.state
             n_accepted = 0
             left = self.left()
             try:
+                self.settle()
+                state = self.state
                 if self.stopped:
                     return 0
                 for token_id in token_ids:
@@ -400,6 +421,8 @@ cdef class MatcherCore(Stepper):
             tokens_left = self.left()
         while True:
             try:
+                if tokens_left >= 0:
+                    self.settle()
                 return self.write_row(self.state, row, n_words, tokens_left)
             except Renew:
                 self.renew()
@@ -421,6 +444,7 @@ cdef class MatcherCore(Stepper):
             if step.token < 0:
                 self.strings.pop()
             self.state = step.before
+            self.coasted = step.coasted
             self.stopped = step.stopped
             self.used -= step.charge
 
@@ -428,6 +452,7 @@ cdef class MatcherCore(Stepper):
         """Back to the start."""
         if not self.history.empty():
             self.state = self.history[0].before
+        self.coasted = 0
         self.history.clear()
         self.strings.clear()
         self.stopped = False
@@ -439,6 +464,7 @@ cdef class MatcherCore(Stepper):
         other.stop_tokens = self.stop_tokens
         other.automaton = self.automaton
         other.state = self.state
+        other.coasted = self.coasted
         other.history = self.history
         other.strings = self.strings.copy()
         other.stopped = self.stopped

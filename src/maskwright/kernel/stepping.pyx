@@ -7,6 +7,11 @@
 # The lock is never waited for while the GIL is held, and the GIL never while the lock is held by a
 # thread that others wait for with the GIL: two threads cannot block each other.
 #
+# Coasting. Inside a string of at most 4,000 characters each character leads to another state, and as long as the bound is
+# out of any token's reach all these states say the same. A matcher stays in the first one and counts (`coasted`);
+# the state that it stands for is made when a token does something else, when the bound comes near, or when somebody asks.
+# So such a string costs what an unbounded one does. It is not done under a budget, which needs to know the states.
+#
 # Generations. When the automaton is full, the compiled grammar starts an empty one. A matcher keeps its
 # old generation alive until its next slow step, then replays its own tokens into the new one, the way
 # RE2 resets its lazy DFA (Cox, 2010).
@@ -87,6 +92,49 @@ cdef class Stepper:
             target = MW_TARGET(state, text[i])
             state = target if target != NULL else self.step_byte(state, text[i])
         return state
+
+    cdef int settle(self) except -1:
+        """Go to the state that `state` and `coasted` stand for. Raises `Renew` or a limit."""
+        cdef State* target = NULL
+        cdef int error
+        cdef int32_t pending
+        cdef Automaton automaton = self.automaton
+        if not self.coasted:
+            return 0
+        while target == NULL:
+            with nogil:
+                self.core.enter()
+                target = automaton.coasted(self.state, self.coasted)
+                error = automaton.error
+                pending = automaton.pending_rule
+                self.core.leave()
+            if target == NULL:
+                self.core.resolve(automaton, error, pending)
+        self.state = target
+        self.coasted = 0
+        return 0
+
+    cdef int settle_for_good(self) except -1:
+        """`settle`, in a new generation if need be."""
+        while True:
+            try:
+                return self.settle()
+            except Renew:
+                self.renew()
+
+    cdef int unfold(self) except -1:
+        """Have every step of the history begin in the state that it stands for."""
+        cdef size_t i
+        cdef bint behind = self.coasted > 0
+        for i in range(self.history.size()):
+            behind = behind or self.history[i].coasted > 0
+        while behind:
+            try:
+                self.replay()
+                behind = False
+            except Renew:
+                self.renew()
+        return 0
 
     cdef State* after_token(self, State* state, int32_t token) except NULL:
         """State after one token, the dead one if it is illegal. Stop tokens are not looked at."""
@@ -210,5 +258,7 @@ cdef class Stepper:
                 state = self.after_token(state, self.history[i].token)
         for i in range(self.history.size()):
             self.history[i].before = before[i]
+            self.history[i].coasted = 0
         self.state = state
+        self.coasted = 0
         return 0

@@ -5,6 +5,7 @@ from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
+from .alphabets cimport Selected
 from .families cimport SPARSE_LIMIT, CountedBase, FamilyTable
 from .trie cimport Trie
 from .walking cimport UNBOUNDED, Exits, Family, Found, Place, Range
@@ -65,6 +66,7 @@ cdef class SummaryTable(FamilyTable):
     cdef bint is_summarised(self, int32_t lex) noexcept nogil
     cdef Summary* plain(self, int32_t lex) noexcept nogil
     cdef Summary* counted(self, int32_t lex) noexcept nogil
+    cdef Selected* coast(self, int32_t lex, int32_t* slack) noexcept nogil
     cdef Summary* out_of_reach(self, Family* family, CountedBase* base) noexcept nogil
     cdef Selection select(self, int32_t lex, Family* family, CountedBase* base, int32_t sure, int32_t most) noexcept nogil
     cdef void judge(

@@ -266,6 +266,26 @@ cdef class SummaryTable(FamilyTable):
         self.memory_size_bytes += (selection.more.size() + selection.fewer.size()) * sizeof(int32_t)
         return summary
 
+    cdef Selected* coast(self, int32_t lex, int32_t* slack) noexcept nogil:
+        """The tokens that only count in `x{0,n} rest` far from its bound, and how many repetitions it stays far from it;
+        NULL if the lexeme is not of that kind. Its summary must have been asked for."""
+        cdef Family family
+        cdef CountedBase* base
+        cdef int32_t reach
+        if not self.is_summarised(lex) or not self.by_node[lex].common or not self.family_of(lex, &family):
+            return NULL
+        if family.part < 0 or family.low != 0 or family.high < 0 or family.base != family.counter:
+            return NULL
+        base = self.base_of(&family)
+        if base == NULL or base.selected == NULL or self.by_node[lex] != <Summary*>base.unbounded:
+            return NULL
+        # As in `counted`: where the bound is that far away, no token can reach it.
+        reach = base.max_count + base.margin
+        if base.exits != NULL:
+            reach = max(reach, base.exits.max_count)
+        slack[0] = family.high - reach
+        return base.selected if slack[0] > 0 else NULL
+
     cdef Summary* out_of_reach(self, Family* family, CountedBase* base) noexcept nogil:
         """The one summary of all members of a family whose bounds no token can reach."""
         cdef Summary* summary

@@ -290,8 +290,9 @@ class Expander:
         self._negate: Final = negate
 
     def expand(self, obligations: frozenset[Obligation]) -> list[Branch]:
-        """The branches of a conjunction of obligations, taken in the order of the document: a set has none, and
-        the order of properties follows from it.
+        """The branches of a conjunction of obligations.
+
+        They are taken in the order of the document: a set has none, and that of the properties follows from it.
 
         Raises:
             LimitExceeded: There are more than ``max_branches``.
