@@ -23,6 +23,7 @@ SCHEMAS: list[Any] = [
     {"type": "string", "minLength": 5, "maxLength": BOUND},
     {"type": "string", "pattern": f"^[a-z ]{{2,{BOUND}}}$"},
     {"type": "string", "pattern": f"^(x[a-z ]{{0,{BOUND}}}|[0-9 ]{{3,40}}x?)$"},
+    {"type": "string", "pattern": "x", "maxLength": BOUND},
     {"type": "array", "items": {"type": "string", "maxLength": BOUND}, "maxItems": 3},
     {
         "type": "object",

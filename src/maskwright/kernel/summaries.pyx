@@ -272,9 +272,12 @@ cdef class SummaryTable(FamilyTable):
         cdef Family family
         cdef CountedBase* base
         cdef int32_t reach
-        if not self.is_summarised(lex) or not self.by_node[lex].common or not self.family_of(lex, &family):
+        if not self.is_summarised(lex) or not self.by_node[lex].common:
             return NULL
-        if family.part < 0 or family.low != 0 or family.high < 0 or family.base != family.counter:
+        # Not a conjunction that only says the same: who coasts takes the lexeme apart again.
+        if not self.split_repeat(lex, &family) or not self.family_of(lex, &family):
+            return NULL
+        if family.low != 0 or family.high < 0:
             return NULL
         base = self.base_of(&family)
         if base == NULL or base.selected == NULL or self.by_node[lex] != <Summary*>base.unbounded:

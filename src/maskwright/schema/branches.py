@@ -292,7 +292,7 @@ class Expander:
     def expand(self, obligations: frozenset[Obligation]) -> list[Branch]:
         """The branches of a conjunction of obligations.
 
-        They are taken in the order of the document: a set has none, and that of the properties follows from it.
+        They are taken in the order of the document: a set has none, and the properties follow it.
 
         Raises:
             LimitExceeded: There are more than ``max_branches``.
