@@ -4,8 +4,8 @@
 # largest set of characters of which that is true, for a state and all states that they reach, is found once. A token
 # of such characters alone stays inside the lexeme, whatever the states in between are (a pattern's progress, say).
 #
-# It is found in one of four ways, the cheapest first: distant bounds are dropped (clipping.pyx); a union has the
-# closure of an alternative; most states lead back to themselves; else all states that are reached are explored.
+# It is found in one of four ways, the cheapest first: most states lead back to themselves; a union has the closure of an
+# alternative; distant bounds are dropped (clipping.pyx); else all states that are reached are explored.
 #
 # Locking. Everything expects the table's lock.
 
@@ -64,11 +64,11 @@ cdef class ClosureTable:
         cdef int32_t margin
         if <size_t>lex < self.closure_at.size() and self.closure_at[lex] > 0:
             return &self.closures[self.closure_at[lex] - 1]
-        if self.of_bounded(lex, &closure) or self.of_union(lex, &closure):
-            return self.keep(lex, &closure)
-        closure.bound = UNBOUNDED
         inside.assign(1, lex)
         if not self.loops(lex, &closure):
+            # Bounds last: a search for 64 digits is also one for "at least 64", but has no bound itself.
+            if self.of_union(lex, &closure) or self.of_bounded(lex, &closure):
+                return self.keep(lex, &closure)
             closure.wide = WIDE_GROUPS
             if self.alive_ascii(lex, &closure) < CLOSURE_FROM:
                 closure.ascii[0] = closure.ascii[1] = 0
@@ -76,6 +76,7 @@ cdef class ClosureTable:
             else:
                 while self.explore(lex, &closure, inside):
                     pass
+        closure.bound = UNBOUNDED
         closure.margin = 0
         closure.loose = 1
         if closure.ascii[0] | closure.ascii[1] | closure.wide:

@@ -81,10 +81,9 @@ cdef class Walker:
     cdef vector[Place] places                       # scratch
     cdef vector[Place] exit_places
     cdef Alphabets alphabets
-    cdef Selected* selected                         # tokens of characters that lead back to the root; NULL for none
-    cdef int32_t home                               # that root, and what its alphabets are made of
-    cdef uint64_t home_groups
-    cdef uint64_t away_groups                       # groups of other bytes that it takes
+    cdef Selected* selected                         # tokens known by their characters; NULL for none
+    cdef uint64_t home_groups                       # what those are made of
+    cdef uint64_t away_groups                       # other groups of which something may stay inside
     cdef vector[Span] spans                         # tokens taken beside `selected`
     cdef int64_t n_taken                            # and their number
     cdef vector[Found] found
@@ -92,6 +91,7 @@ cdef class Walker:
     cdef bint walk(self, int32_t lex, Family* family) noexcept nogil
     cdef int32_t step(self, int32_t lex, uint8_t byte) noexcept nogil
     cdef void take_alphabets(self, int32_t lex, Family* family) noexcept nogil
+    cdef uint64_t taken_groups(self, int32_t lex) noexcept nogil
     cdef void start_walk(self, int32_t lex, Family* family) noexcept nogil
     cdef void descend(self, Place* place, int32_t child, int32_t lex, Family* family) noexcept nogil
     cdef bint take_subtree(self, Place* place, Family* family) noexcept nogil

@@ -4,9 +4,9 @@
 # inside it and the places where it may end with more of a token to come. Three things keep it short:
 #
 #   - Closures (closures.pyx). A subtree of tokens made of characters that all lead on, in any order, is taken whole.
-#   - Alphabets (alphabets.pyx). From a state to which most characters lead back, the tokens of such characters alone
-#     are known without a walk. Then only what leaves it is walked: subtrees in which no other byte that it takes occurs
-#     are passed over.
+#   - Alphabets (alphabets.pyx). The tokens of such characters alone, from the root on, are known without a walk. Then
+#     only those with another byte are walked; and if all such characters lead back to the root, only those with
+#     another byte that it takes.
 #   - Merged exits. Of the tokens in which the lexeme ends, the leftover suffixes form a trie of their own;
 #     many tokens share one (`",`, ` ",` and `a",` all leave `,`). It is made by merging the subtrees of the
 #     vocabulary's trie below the exits, breadth first; nothing is sorted.
@@ -126,25 +126,36 @@ cdef class Walker:
         self.places.push_back(root)
 
     cdef void take_alphabets(self, int32_t lex, Family* family) noexcept nogil:
-        """Set `selected` if the characters that lead back to the root make up tokens."""
-        cdef int byte
-        self.home = CODE_UNKNOWN
+        """Set `selected` if tokens are made up of characters that stay inside from the root on, in any order."""
+        cdef Closure* closure
+        cdef uint64_t back, groups
         self.home_groups = 0
         if self.table.nodes[lex].nullable or self.table.nodes[lex].op == OP_LITERAL:
             return
-        self.home_groups = self.closures.home_groups(lex)
+        back = self.closures.home_groups(lex)
+        groups = back
+        closure = self.closures.if_due(lex, <int32_t>self.vocabulary.trie.ids.size())
+        if closure != NULL and closure.bound == UNBOUNDED and closure.groups & ~back:
+            groups = closure.groups
         if family != NULL and family.part >= 0:
-            self.home_groups &= family.single_groups
-        self.home_groups = unmixed(self.home_groups)
+            groups &= family.single_groups
+        self.home_groups = unmixed(groups)
         if not self.home_groups:
             return
-        self.home = lex
         self.selected = self.alphabets.within(self.home_groups)
-        self.away_groups = 0
+        self.away_groups = ~self.home_groups
+        if not self.home_groups & ~back:
+            # No other state is ever passed, so what this one does not take ends all.
+            self.away_groups &= self.taken_groups(lex)
+
+    cdef uint64_t taken_groups(self, int32_t lex) noexcept nogil:
+        """Groups of bytes some of which a state takes."""
+        cdef uint64_t groups = 0
+        cdef int byte
         for byte in range(256):
             if group_of[byte] != NO_GROUP and self.table.derive(lex, <uint8_t>byte, 0) != NODE_EMPTY:
-                self.away_groups |= <uint64_t>1 << group_of[byte]
-        self.away_groups &= ~self.home_groups
+                groups |= <uint64_t>1 << group_of[byte]
+        return groups
 
     cdef void descend(self, Place* place, int32_t child, int32_t lex, Family* family) noexcept nogil:
         """Note the tokens of a child, whether the lexeme may end there, and that its children are to be walked."""
@@ -170,7 +181,7 @@ cdef class Walker:
                     deeper.count += 1
                 else:
                     deeper.after = 1
-        if deeper.home and lex == self.home and node.low < node.own and trie.is_whole[node.low]:
+        if deeper.home and node.low < node.own and trie.is_whole[node.low]:
             # They are among the alphabets.
             pass
         elif family == NULL:
@@ -198,7 +209,7 @@ cdef class Walker:
             return False
         if place.home and self.selected != NULL:
             # Those of its tokens that stay inside are among the alphabets.
-            return place.lex == self.home and node.whole and not node.below & self.away_groups
+            return node.whole and not node.below & self.away_groups
         if counting and (place.after or place.counter != family.counter or node.below & ~family.single_groups):
             return False
         closure = self.closures.if_due(place.lex, node.high - node.own)
