@@ -3,10 +3,20 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
 import maskwright
-from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
+from maskwright import (
+    Grammar,
+    GrammarCompiler,
+    GrammarMatcher,
+    LimitExceeded,
+    TokenizerInfo,
+    allocate_token_bitmask,
+)
+from maskwright.lexeme import literal
+from maskwright.rules import Alt, Call, Expr, Lex, Rule, Seq
 
 INFO = TokenizerInfo([bytes([byte]) for byte in range(256)] + ["</s>"])
 SCHEMA = {
@@ -120,3 +130,47 @@ def test_bad_limits(options):
 def test_not_a_vocabulary():
     with pytest.raises(TypeError, match="TokenizerInfo"):
         GrammarCompiler(["a"])
+
+
+def test_prepared_grammars_lower_nothing_on_the_way():
+    """All rules are there afterwards, or as many as were asked for; masks are the same."""
+    schema = {
+        "type": "object",
+        "properties": {
+            f"p{n}": {"type": "object", "properties": {"x": {"type": "integer"}}} for n in range(9)
+        },
+        "required": [f"p{n}" for n in range(9)],
+    }
+    compiler = GrammarCompiler(INFO, cache_enabled=False)
+    lazy, some, ready = (compiler.compile_json_schema(schema) for _ in range(3))
+    assert not some.prepare(max_rules=3)
+    assert ready.prepare()
+    assert ready.prepare()
+    before = len(ready._core.network.rules)
+    text = json.dumps({f"p{n}": {"x": n} for n in range(9)})
+    rows = [allocate_token_bitmask(1, INFO.vocab_size) for _ in range(3)]
+    matchers = [GrammarMatcher(compiled) for compiled in (lazy, some, ready)]
+    for character in text:
+        for matcher, row in zip(matchers, rows, strict=True):
+            matcher.fill_next_token_bitmask(row)
+            assert matcher.accept_string(character)
+        assert np.array_equal(rows[0], rows[1])
+        assert np.array_equal(rows[0], rows[2])
+    assert all(matcher.is_completed() for matcher in matchers)
+    assert len(ready._core.network.rules) == before
+
+
+def test_preparing_tells_what_generation_would():
+    """A rule that cannot be lowered is reported, and the rest of the grammar can be used."""
+    compiled = GrammarCompiler(INFO).compile_grammar(
+        Grammar(Rule("root", Alt((Lex(literal(b"a")), Call(_broken())))))
+    )
+    with pytest.raises(LimitExceeded, match="too large"):
+        compiled.prepare()
+
+
+def _broken() -> Rule:
+    def body() -> Expr:
+        raise LimitExceeded("this rule is too large", resource="test", limit=1)
+
+    return Rule("broken", lambda: Seq((Lex(literal(b"b")), Call(Rule("inner", body)))))

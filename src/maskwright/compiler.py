@@ -238,6 +238,23 @@ class CompiledGrammar:
                     return apart
         return frozenset()
 
+    def prepare(self, max_rules: int = 1000) -> bool:
+        """Lower the grammar's rules now, nearest to the root first, and not when generation comes there.
+
+        Compiling lowers the root alone. For who compiles beside the decoding loop (in a thread pool, while a
+        prompt is processed) this takes the front-end's work out of it, where it makes most of the slow masks.
+
+        Args:
+            max_rules: How many rules to lower at most; a grammar may have any number.
+
+        Returns:
+            Whether all rules are lowered.
+
+        Raises:
+            GrammarError: What lowering a rule raises, as generation would there. The grammar stays usable.
+        """
+        return self._core.prepare(max_rules)
+
     @property
     def memory_size_bytes(self) -> int:
         """Bytes held for this grammar alone so far. It grows with what is visited, up to a limit."""

@@ -24,6 +24,7 @@ cdef class CompiledCore:
     cdef int32_t seen_words
 
     cdef int64_t nodes_left             # lexeme nodes that this grammar may still make
+    cdef int64_t n_prepared             # rules, by number, that `prepare` has seen to
     cdef size_t nodes_at_entry
 
     cdef void enter(self) noexcept nogil

@@ -134,6 +134,13 @@ cdef class CompiledCore:
                 self.leave()
             todo.extend([self.network.rule_id(rule) for rule in _first_calls(fragment)])
 
+    def prepare(self, long long max_rules) -> bool:
+        """Expand rules, those nearest to the root first, until all or `max_rules` have been; whether it is all."""
+        while self.n_prepared < <int64_t>len(self.network.rules) and self.n_prepared < max_rules:
+            self.expand(<int32_t>self.n_prepared)
+            self.n_prepared += 1
+        return self.n_prepared == <int64_t>len(self.network.rules)
+
     def renew(self, Automaton old) -> bool:
         """Start a new generation, unless another matcher already did.
 

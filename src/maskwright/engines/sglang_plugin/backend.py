@@ -8,6 +8,7 @@ comes: both write the same masks, so they can share a batch.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 from collections.abc import Callable, Iterable
@@ -22,7 +23,7 @@ from sglang.srt.constrained.base_grammar_backend import (
 from sglang.srt.runtime_context import get_serving
 
 from ... import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
-from ...errors import MaskwrightError
+from ...errors import GrammarError, MaskwrightError
 from .grammar import MaskwrightGrammar, allocate_vocab_mask, apply_vocab_mask, move_vocab_mask
 
 __all__ = ["MaskwrightBackend", "create_backend", "keep_requests_within_their_limits"]
@@ -149,7 +150,11 @@ class MaskwrightBackend(BaseGrammarBackend):  # type: ignore[misc]
 
     def _build(self, kind: str, compile_it: Callable[[], CompiledGrammar]) -> BaseGrammarObject:
         try:
-            matcher = GrammarMatcher(compile_it())
+            compiled = compile_it()
+            # Better here than in the decoding loop. What cannot be lowered is told where it is reached.
+            with contextlib.suppress(GrammarError):
+                compiled.prepare()
+            matcher = GrammarMatcher(compiled)
         except MaskwrightError as error:
             logger.info("refused a %s grammar: %s", kind, error)
             return InvalidGrammarObject(str(error))

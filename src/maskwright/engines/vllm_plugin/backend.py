@@ -10,6 +10,7 @@ and reports the next token as rejected; vLLM then ends that request with an erro
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import Any
 
@@ -21,6 +22,7 @@ from vllm.v1.structured_output.backend_types import (
 )
 
 from ... import GrammarCompiler, GrammarMatcher, TokenizerInfo, get_bitmask_shape
+from ...errors import GrammarError
 from ..ending import allow_only_the_end
 from .requests import STRUCTURAL_TAG, budget, compile_spec
 
@@ -67,6 +69,9 @@ class MaskwrightBackend(StructuredOutputBackend):  # type: ignore[misc]
         if request_type.name == STRUCTURAL_TAG:
             return self._original_backend().compile_grammar(request_type, grammar_spec, stop_token_ids)
         compiled = compile_spec(self._compiler, request_type.name, grammar_spec, compact=self._compact)
+        # Better here than in the decoding loop. What cannot be lowered is told where it is reached.
+        with contextlib.suppress(GrammarError):
+            compiled.prepare()
         stops = sorted(token for token in stop_token_ids or () if 0 <= token < self.vocab_size)
         matcher = GrammarMatcher(compiled, override_stop_tokens=stops or None, max_tokens=budget.get())
         return MaskwrightGrammar(matcher)

@@ -44,7 +44,7 @@ class Maskwright(Engine):
         if options.remotes:
             registry = {"registry": _registry(options.remotes, options.dialect)}
         try:
-            return self._compiler.compile_json_schema(
+            compiled = self._compiler.compile_json_schema(
                 schema,
                 strict_mode="strict" in self.variant,
                 any_order=options.any_order,
@@ -54,6 +54,9 @@ class Maskwright(Engine):
                 format_assertion=options.format_assertion,
                 **registry,
             )
+            if "prepared" in self.variant:
+                compiled.prepare()
+            return compiled
         except maskwright.GrammarError as error:
             raise Refused(str(error)) from error
 
@@ -96,5 +99,5 @@ def _registry(remotes: Mapping[str, Any], dialect: str) -> Any:
 
 
 def make(variant: str) -> Engine:
-    """The engine, with the variant `strict`."""
+    """The engine, with the variants `strict` and `prepared` (all rules are lowered when compiling)."""
     return Maskwright(variant)
