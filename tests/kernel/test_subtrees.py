@@ -118,6 +118,41 @@ def test_each_bit_of_open_names(rest, info):
             check(matcher, info)
 
 
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        ["fox"],
+        ["o_[xyz]"],
+        ["qu+i", "^AB"],
+        ["z{3,}"],
+        ["[a-f]{30}"],
+        ["the.*dogs", "x"],
+        ["\\."],
+        ["[^a-z]"],
+    ],
+    ids=str,
+)
+def test_each_bit_of_names_by_patterns(patterns, info):
+    """What a pattern holds and what it leaves: both are among the keys of one object."""
+    values = [{"type": "integer"}, {"type": "boolean"}]
+    schema = {"type": "object", "patternProperties": dict(zip(patterns, values, strict=False))}
+    compiler = maskwright.GrammarCompiler(info)
+    choose = random.Random(str(patterns))
+    for closed in (False, True):
+        if closed:
+            schema["additionalProperties"] = False
+        compiled = compiler.compile_json_schema(schema, strict_mode=False)
+        for start in ('{"', '{"fo', '{"the qu'):
+            matcher = maskwright.GrammarMatcher(compiled)
+            if not matcher.accept_string(start):
+                continue
+            for _ in range(3):
+                legal = check(matcher, info)
+                if not legal:
+                    break
+                assert matcher.accept_token(choose.choice(legal))
+
+
 def test_masks_that_are_shared_have_the_same_to_come(info):
     """The counts of a long string share masks: at one place of one object, and not with those of another place."""
     bounded = {"type": "string", "maxLength": 400}

@@ -35,7 +35,8 @@ cdef class ClosureTable:
     cdef int alive_ascii(self, int32_t lex, Closure* closure) noexcept nogil
     cdef bint loops(self, int32_t lex, Closure* closure) noexcept nogil
     cdef uint64_t home_groups(self, int32_t lex) noexcept nogil
-    cdef bint is_part(self, int32_t part, int32_t union_) noexcept nogil
+    cdef bint contains(self, int32_t large, int32_t small, int depth) noexcept nogil
+    cdef bint of_inner_union(self, int32_t lex, Closure* closure) noexcept nogil
     cdef bint has_loop(self, int32_t lex, Closure* closure) noexcept nogil
     cdef bint explore(self, int32_t lex, Closure* closure, vector[int32_t]& inside) noexcept nogil
     cdef bint takes_most(self, int32_t lex, Closure* closure) noexcept nogil

@@ -10,7 +10,7 @@
 # Locking. Everything expects the table's lock.
 
 from .clipping cimport Clipped
-from .nodes cimport NODE_EMPTY, NODE_EPSILON, CODE_UNKNOWN, OP_CONCAT, OP_LITERAL, OP_UNION, Node
+from .nodes cimport NODE_EMPTY, NODE_EPSILON, CODE_UNKNOWN, OP_AND, OP_CONCAT, OP_LITERAL, OP_UNION, Node
 from .trie cimport FIRST_WIDE, group_of, groups_in, is_overlong
 
 # A closure is looked for when subtrees of so many tokens have asked for it: it costs as much as walking them.
@@ -126,7 +126,7 @@ cdef class ClosureTable:
         for byte in range(128):
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
                 target = self.table.derive(lex, <uint8_t>byte, 0)
-                if target != lex and not self.is_part(lex, target):
+                if not self.contains(target, lex, 0):
                     closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
         for byte in range(128):
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
@@ -175,14 +175,34 @@ cdef class ClosureTable:
             result |= group
         return result
 
-    cdef bint is_part(self, int32_t part, int32_t union_) noexcept nogil:
-        cdef Node node = self.table.nodes[union_]
-        cdef int32_t i
+    cdef bint contains(self, int32_t large, int32_t small, int depth) noexcept nogil:
+        """Whether a node plainly has all words of another one: as an alternative, in each operand of a conjunction, or
+        before the same rest."""
+        cdef Node node = self.table.nodes[large], other = self.table.nodes[small]
+        cdef int32_t i, j
+        cdef bint found
+        if large == small:
+            return True
+        if depth > 3:
+            return False
         if node.op == OP_UNION:
             for i in range(node.b):
-                if self.table.lists[node.a + i] == part:
+                if self.table.lists[node.a + i] == small:
                     return True
-        return False
+            return False
+        if node.op == OP_CONCAT:
+            return other.op == OP_CONCAT and node.b == other.b and self.contains(node.a, other.a, depth + 1)
+        if node.op != OP_AND or other.op != OP_AND:
+            return False
+        for i in range(node.b):
+            found = False
+            for j in range(other.b):
+                found = found or self.contains(
+                    self.table.lists[node.a + i], self.table.lists[other.a + j], depth + 1
+                )
+            if not found:
+                return False
+        return True
 
     cdef bint has_loop(self, int32_t lex, Closure* closure) noexcept nogil:
         cdef int byte
@@ -252,7 +272,7 @@ cdef class ClosureTable:
         cdef Closure* part
         cdef int32_t i
         if node.op != OP_UNION:
-            return False
+            return self.of_inner_union(lex, closure)
         # The part that a search pattern falls back to is the oldest node, so it comes first.
         for i in range(min(node.b, 2)):
             part = self.of(self.table.lists[node.a + i])
@@ -261,13 +281,44 @@ cdef class ClosureTable:
                 return True
         return False
 
+    cdef bint of_inner_union(self, int32_t lex, Closure* closure) noexcept nogil:
+        """`(a and (b | c)) rest` leads on wherever `(a and b) rest` does, as long as it does not end there."""
+        cdef Node node = self.table.nodes[lex], kid
+        cdef Closure* part
+        cdef vector[int32_t] kids
+        cdef int32_t i, less, rest = NODE_EPSILON
+        cdef bint any_union = False
+        if node.op == OP_CONCAT:
+            rest = node.b
+            node = self.table.nodes[node.a]
+        if node.op != OP_AND:
+            return False
+        for i in range(node.b):
+            kid = self.table.nodes[self.table.lists[node.a + i]]
+            if kid.op == OP_UNION:
+                # The oldest alternative, as above.
+                kids.push_back(self.table.lists[kid.a])
+                any_union = True
+            else:
+                kids.push_back(self.table.lists[node.a + i])
+        if not any_union:
+            return False
+        less = self.table.concat(self.table.and_of(kids), rest)
+        if less <= NODE_EPSILON or less == lex:
+            return False
+        part = self.of(less)
+        if not (part.ascii[0] | part.ascii[1]) or not self.waits(lex, part, 0):
+            return False
+        closure[0] = part[0]
+        return True
+
     cdef bint holds_more(self, int32_t union_, int32_t part, Closure* closure) noexcept nogil:
-        """Whether a node is the union of `part` with what cannot end within the closure: then all that is true of
+        """Whether a node has all words of `part` and cannot end within the closure: then all that is true of
         `part` is true of it. A search pattern is in such a state whatever it has seen so far."""
         cdef Node node = self.table.nodes[union_]
         cdef int32_t i
         if node.op != OP_UNION:
-            return False
+            return self.contains(union_, part, 0) and self.waits(union_, closure, 0)
         for i in range(node.b):
             if self.table.lists[node.a + i] == part:
                 return self.others_wait(node, i, closure)
@@ -302,6 +353,10 @@ cdef class ClosureTable:
                 if not self.waits(self.table.lists[node.a + i], closure, depth + 1):
                     return False
             return True
+        if node.op == OP_AND:
+            for i in range(node.b):
+                if self.waits(self.table.lists[node.a + i], closure, depth + 1):
+                    return True
         return False
 
     cdef bint takes_most(self, int32_t lex, Closure* closure) noexcept nogil:

@@ -7,6 +7,7 @@ from libcpp.vector cimport vector
 
 from .alphabets cimport Selected
 from .families cimport SPARSE_LIMIT, CountedBase, FamilyTable
+from .requiring cimport Requirements
 from .trie cimport Trie
 from .walking cimport UNBOUNDED, Exits, Family, Found, Place, Range
 
@@ -52,6 +53,7 @@ cdef uint32_t* self_owned(
 cdef void add_summary(uint32_t* bits, Summary* summary, int32_t n_words) noexcept nogil
 
 cdef class SummaryTable(FamilyTable):
+    cdef Requirements requirements
     cdef vector[Summary*] by_node
     cdef unordered_map[string, Summary*] unions     # bitmasks of several wide summaries, by which those are
     cdef deque[Summary] summaries

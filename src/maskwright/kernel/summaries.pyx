@@ -12,7 +12,8 @@
 #     seen of it so far) nearly all comes from one alternative, which all its states have.
 #   - Differences. The key of an open object is "a string, but none of these names": another lexeme in every
 #     schema. It differs from the plain string only along the names, so the plain string's summary is taken and the
-#     walk follows both only until they are the same state.
+#     walk follows both only until they are the same state, or what is taken away cannot be spelled any more
+#     (requiring.pyx).
 #
 # Rejected: splitting the vocabulary into fixed slices by regular expressions chosen for JSON. It
 # serves the slices that were foreseen and no other lexeme.
@@ -23,8 +24,9 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 
+from .lexemes cimport LexemeTable
 from .nodes cimport NODE_EMPTY, NODE_EPSILON, OP_AND, OP_CONCAT, OP_LITERAL, OP_NOT, OP_UNION, Node, CODE_UNKNOWN
-from .trie cimport LengthOrder, n_longer
+from .trie cimport LengthOrder, TokenTrie, n_longer
 
 # Trie nodes that a difference may visit before it is walked like any other state.
 cdef int32_t DIFFERENCE_LIMIT = 8192
@@ -37,6 +39,9 @@ cdef int32_t UNSURE_LIMIT = 16_384
 
 cdef class SummaryTable(FamilyTable):
     """Summaries of one vocabulary over one lexeme table."""
+
+    def __cinit__(self, TokenTrie vocabulary, LexemeTable table):
+        self.requirements = Requirements(table)
 
     def __dealloc__(self):
         cdef size_t i
@@ -480,7 +485,7 @@ cdef class SummaryTable(FamilyTable):
                         gone.push_back(trie.ids[i])
                     if gone.size() > <size_t>DIFFERENCE_LIMIT:
                         return NULL
-                elif trie.nodes[child].count:
+                elif trie.nodes[child].count and not self.requirements.spares(part, both, trie.nodes[child].below):
                     deeper.node = child
                     deeper.lex = both
                     deeper.counter = part
