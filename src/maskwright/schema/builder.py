@@ -363,7 +363,7 @@ class Builder:
             raise self.satisfiability.conflict(node)
         expr = self.value(obligations, 0)
         self.report.when_completing(self._complete)
-        if self._findings.risky:
+        if self._findings.is_risky:
             self._inspect()
         # The rule of "any value" belongs to all schemas of the process.
         rule = expr.rule if isinstance(expr, Call) and obligations else Rule("root", expr)
