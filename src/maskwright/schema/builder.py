@@ -31,6 +31,7 @@ from .nodes import Documents, Node
 from .numeric import any_integer, numbers_lexeme
 from .objects import object_expr
 from .options import SchemaOptions
+from .plain import plain_object
 from .preflight import preflight
 from .propagate import Judge
 from .report import Report, Status
@@ -102,6 +103,7 @@ class Builder:
         self._followed: dict[Node, Node] = {}
         self._arrays: dict[tuple[Branch, bool], ArrayShape] = {}
         self._objects: dict[tuple[Branch, bool], list[ObjectShape]] = {}
+        self._plain: dict[Obligations, ObjectShape | None] = {}
         self._strings: dict[Branch, Lexeme] = {}
         self.n_ways = 0
         self.distinct: dict[tuple[ArrayShape, int], Distinct] = {}
@@ -210,6 +212,12 @@ class Builder:
             found = self._objects[key] = object_shapes(self, branch, strict=key[1])
         return found
 
+    def plain_object(self, obligations: Obligations) -> ObjectShape | None:
+        """The objects of a plain schema without its branches; None if it is not one."""
+        if obligations not in self._plain:
+            self._plain[obligations] = plain_object(self, obligations)
+        return self._plain[obligations]
+
     # -- rules ---------------------------------------------------------------------------------------
 
     def value(self, obligations: Obligations, depth: int) -> Expr:
@@ -262,6 +270,10 @@ class Builder:
             LimitExceeded: The schema is nested too deeply to be worked out.
         """
         try:
+            plain = self.plain_object(obligations)
+            if plain is not None:
+                pruned = prune_object(self, plain)
+                return Never if pruned is None else object_expr(self, pruned, depth)
             options: list[Expr] = []
             for branch in self.branches(obligations):
                 options.extend(self._branch(branch, depth))

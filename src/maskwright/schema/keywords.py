@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .nodes import Node
 
 __all__ = [
+    "ASSERTING",
     "assert_node",
     "count",
     "item_group",
@@ -588,3 +589,5 @@ _ASSERTS: Final[dict[str, Callable[[At, Any], None]]] = {
     "minProperties": _min_properties,
     "maxProperties": _max_properties,
 }
+#: All keywords that say something by themselves.
+ASSERTING: Final = frozenset(_ASSERTS) | {"unevaluatedItems", "unevaluatedProperties"}
