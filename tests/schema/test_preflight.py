@@ -107,6 +107,24 @@ def test_findings() -> None:
     assert not preflight({"type": "object"}).is_dynamic
 
 
+def test_what_a_name_or_an_address_may_lead_to() -> None:
+    """Such references ask for a closer look: ids and anchors may be anywhere."""
+    inner = {"properties": {"b": {"$ref": "#/$defs/c"}}, "$defs": {"c": {"not": {}}}}
+    part = {"$id": "https://example.com/a", **inner}
+    for schema in (
+        {"$ref": "https://example.com/a", "$defs": {"a": part}},
+        {"$ref": "#/$defs/a/properties/b", "$defs": {"a": part, "c": {}}},
+    ):
+        findings = preflight(schema)
+        assert findings.is_risky
+        assert findings.leads is None
+    alone = {"$ref": "https://example.com/a"}
+    findings = preflight({"items": alone, "$defs": {"a": {"not": {}}}})
+    assert findings.risky == {id(alone)}
+    dynamic = {"$ref": "#x", "$defs": {"a": {"$anchor": "x", "$dynamicAnchor": "y"}}}
+    assert preflight(dynamic).is_dynamic
+
+
 def test_the_schema_is_left_alone() -> None:
     """Nothing is written into it."""
     schema = {"properties": {"a": {"oneOf": [{"type": "null"}, {"minimum": 1}]}}}

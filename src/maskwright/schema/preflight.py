@@ -71,12 +71,15 @@ def preflight(root: Any, *, lenient: bool = False) -> Findings:
     if not isinstance(root, dict):
         return Findings()
     survey = Survey(root, _READINGS, _TYPES, _lets_through if lenient else _is_fine, _are_apart)
-    if not survey.is_plain:
-        return _CloserLook(root, lenient).findings
     findings = Findings()
-    findings.risky = survey.risky
+    if not survey.is_plain or survey.leads_elsewhere:
+        look = _CloserLook(root, lenient)
+        findings = look.findings
+        if look.has_ids or not survey.is_plain:
+            return findings
     if survey.risky:
         findings.is_risky = True
+        findings.risky = survey.risky
         findings.leads = survey.leading()
     return findings
 
@@ -304,7 +307,8 @@ _KEYWORDS: Final[dict[str, tuple[Reading, Look]]] = {
     **dict.fromkeys(["$defs", "definitions"], (Reading.DEFINITIONS, _map)),
     "patternProperties": (Reading.PATTERN_MAP, _patterns),
     **dict.fromkeys(["dependencies", "dependentRequired"], (Reading.DEPENDENCIES, _dependencies)),
-    **dict.fromkeys(["allOf", "anyOf", "prefixItems"], (Reading.SCHEMAS, _list)),
+    **dict.fromkeys(["allOf", "anyOf"], (Reading.SCHEMAS, _list)),
+    "prefixItems": (Reading.TUPLE, _list),
     "oneOf": (Reading.ONE_OF, _list),
     **dict.fromkeys(
         ["additionalProperties", "additionalItems", "then", "else", "contains", "propertyNames"],

@@ -3,8 +3,8 @@
 # What it does. Follows subschemas and local references from the root. Says whether the value of each keyword has its
 # usual form, which schemas have a keyword that may turn out not to be enforceable (*risky*), and which schemas
 # lead to one of those. What nothing refers to is not looked at, and costs nothing.
-# What it does not. Know keywords (`preflight` hands in how each is read), make nodes, raise, or know places: as
-# soon as anything is unusual it gives up, and `preflight` looks again, slowly and with places.
+# What it does not. Know keywords (`preflight` hands in how each is read), make nodes, resolve ids and anchors,
+# raise, or know places: as soon as anything is unusual it gives up, and `preflight` looks again, slowly and with places.
 #
 # Why compiled. It is the only part of compiling that grows with the document and not with what is visited.
 #
@@ -31,7 +31,8 @@ cpdef enum Reading:
     PATTERN_MAP  # schemas by pattern
     DEFINITIONS  # as MAP, but looked at only where a reference leads
     DEPENDENCIES  # schemas, names or a name by name; risky
-    SCHEMAS  # a list of schemas, one at least
+    TUPLE  # a list of schemas
+    SCHEMAS  # the same, one at least
     ONE_OF  # the same; risky unless plainly apart
     NAMES
     VALUES
@@ -63,10 +64,12 @@ cdef class Survey:
 
     Attributes:
         is_plain: Whether all was read. If not, nothing else here means anything.
+        leads_elsewhere: Whether there is a reference by name or address, whose target may be anywhere.
         risky: The ids of the risky schema objects.
     """
 
     cdef readonly bint is_plain
+    cdef readonly bint leads_elsewhere
     cdef readonly set risky
     cdef object _root
     cdef dict _readings
@@ -184,6 +187,8 @@ cdef class Survey:
             if reading == ONE_OF and not self._are_apart(value):
                 self._risky_numbers.push_back(number)
             return self._visit_items(<list>value, number)
+        if reading == TUPLE:
+            return isinstance(value, list) and self._visit_items(<list>value, number)
         if reading == ITEMS:
             return self._visit_items(<list>value, number) if isinstance(value, list) else self._visit(value, number)
         if reading == VALUES:
@@ -242,12 +247,13 @@ cdef class Survey:
         return True
 
     cdef bint _follow(self, str ref, int32_t number) except -1:
-        """Meet the target of a reference; one that leads elsewhere is risky."""
+        """Meet the target of a local reference."""
         known = self._followed.get(ref)
         if known is not None:
             self._ways.push_back(pair[int32_t, int32_t](<int32_t>known, number))
             return True
         if ref != "#" and not ref.startswith("#/"):
+            self.leads_elsewhere = True
             self._risky_numbers.push_back(number)
             return True
         target = self._target(ref)
@@ -258,7 +264,7 @@ cdef class Survey:
         return True
 
     cdef object _target(self, str ref):
-        """What a local reference leads to; None if there is nothing."""
+        """What a local reference leads to; None if there is nothing, or if an id on the way starts another count."""
         cdef str head, tail
         if "%" in ref:
             ref = unquote(ref)
@@ -270,6 +276,8 @@ cdef class Survey:
             holder = self._root
             for part in head.split("/")[1:]:
                 holder = _below(holder, part)
+                if isinstance(holder, dict) and _has_id(<dict>holder):
+                    return None
             self._holders[head] = holder
         return _below(holder, tail)
 
@@ -285,6 +293,10 @@ cdef object _below(value, str part):
     if isinstance(value, list) and part.isdigit() and int(part) < len(<list>value):
         return (<list>value)[int(part)]
     return None
+
+
+cdef bint _has_id(dict schema) except -1:
+    return isinstance(schema.get("$id"), str) or isinstance(schema.get("id"), str)
 
 
 cdef bint _are_texts(value) except -1:
@@ -303,4 +315,6 @@ cdef bint _is_number(value) except -1:
 cdef bint _is_count(value) except -1:
     if isinstance(value, float):
         return value.is_integer() and value >= 0
+    if isinstance(value, Decimal):
+        return value.is_finite() and value >= 0 and value == value.to_integral_value()
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
