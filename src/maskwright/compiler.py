@@ -241,7 +241,10 @@ class CompiledGrammar:
     @property
     def memory_size_bytes(self) -> int:
         """Bytes held for this grammar alone so far. It grows with what is visited, up to a limit."""
-        return sum(int(core.memory_size_bytes) for core in [self._core, *self._other_cores.values()])
+        size = int(self._core.memory_size_bytes)
+        for core in tuple(self._other_cores.values()):
+            size += int(core.memory_size_bytes)
+        return size
 
     @functools.cached_property
     def min_tokens(self) -> int | None:

@@ -462,8 +462,8 @@ def _says_nothing(schema: Any, positive: bool) -> bool:
 
 
 def _name_of(obligations: Obligations) -> str:
-    parts = [
-        ("" if positive else "not ") + ("any of" if isinstance(node, AnyOf) else node.name)
-        for node, positive in obligations
-    ]
+    parts: list[str] = []
+    for node, positive in obligations:
+        name = "any of" if isinstance(node, AnyOf) else node.name
+        parts.append(name if positive else f"not {name}")
     return parts[0] if len(parts) == 1 else " and ".join(sorted(parts))
