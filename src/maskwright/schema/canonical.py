@@ -132,10 +132,29 @@ class Canonical:
         key = (obligations, nesting)
         found = self._memo.get(key)
         if found is None:
-            builder = self._builder
-            parts = [self._branch(branch, nesting) for branch in builder.branches(obligations)]
-            found = self._memo[key] = union(*parts)
+            if not obligations and self._is_sorted:
+                found = self._anything(nesting)
+            else:
+                found = self._union(obligations, nesting)
+            self._memo[key] = found
         return found
+
+    def _union(self, obligations: Obligations, nesting: int) -> Lexeme:
+        return union(*(self._branch(branch, nesting) for branch in self._builder.branches(obligations)))
+
+    def _anything(self, nesting: int) -> Lexeme:
+        """Any value. It is large and the same for all schemas, so it is made once for a layout."""
+        layout = self._builder.layout
+        place = (self._depth if layout.is_indented else 0, nesting)
+        known = layout.canonical.get(place)
+        if known is None:
+            outer, self.left_out = self.left_out, set()
+            lexeme = self._union(frozenset(), nesting)
+            known = layout.canonical[place] = (lexeme, frozenset(self.left_out))
+            self.left_out = outer
+        lexeme, left_out = known
+        self.left_out |= left_out
+        return lexeme
 
     def _branch(self, branch: Branch, nesting: int) -> Lexeme:
         builder, types = self._builder, branch.types
