@@ -199,6 +199,8 @@ class CompiledGrammar:
 
     def _refused(self, stop_token_ids: Iterable[int]) -> frozenset[int]:
         """What the grammar names and no output can hold."""
+        if not self._named_token_ids:
+            return frozenset()
         stops, size = set(stop_token_ids), self.tokenizer_info.vocab_size
         return frozenset(token for token in self._named_token_ids if token in stops or token >= size)
 

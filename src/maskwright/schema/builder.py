@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from ..errors import LimitExceeded
@@ -95,7 +95,6 @@ class Builder:
         self.anything = self.documents.node(True, root.resource, (), "#", ())
         self.satisfiability = Satisfiability(self)
         self._integer: Expr = any_integer(options.integer_spelling)
-        self._expander = Expander(options, self.report, Judge(self), assert_node, negate)
         self._branches: dict[Obligations, list[Branch]] = {}
         self._rules: dict[tuple[Obligations, int], Expr] = {}
         self.made: list[tuple[Obligations, Rule]] = []
@@ -108,12 +107,20 @@ class Builder:
         self.n_ways = 0
         self.distinct: dict[tuple[ArrayShape, int], Distinct] = {}
 
+    @cached_property
+    def _expander(self) -> Expander:
+        """Many a schema is plain throughout, and needs none."""
+        return Expander(self.options, self.report, Judge(self), assert_node, negate)
+
     # -- obligations -------------------------------------------------------------------------------
 
     def obligations(self, node: Node) -> Obligations:
         """The set that says that one node holds."""
-        if node.schema is True or node.schema == {}:
+        schema = node.schema
+        if schema is True or schema == {}:
             return _NOTHING
+        if schema is False or "$ref" not in schema:
+            return frozenset(((node, True),))
         return frozenset(((self._follow(node), True),))
 
     def obligation(self, obligation: Obligation) -> Obligation:
@@ -227,18 +234,16 @@ class Builder:
         key = (obligations, depth)
         found = self._rules.get(key)
         if found is None:
-            found = self._plain_scalar(obligations)
-            if found is None and self._is_scalar(obligations):
-                found = self.body(obligations, depth)
-            elif found is None:
+            found = self._scalar(obligations)
+            if found is None:
                 rule = Rule(_name_of(obligations), lambda: self.body(obligations, depth))
                 self.made.append((obligations, rule))
                 found = Call(rule)
             self._rules[key] = found
         return found
 
-    def _plain_scalar(self, obligations: Obligations) -> Expr | None:
-        """The shared expression of a schema that says no more than a scalar type."""
+    def _scalar(self, obligations: Obligations) -> Expr | None:
+        """The expression of one schema plainly about scalars; shared if it says no more than a type."""
         if len(obligations) != 1:
             return None
         ((node, positive),) = obligations
@@ -246,22 +251,14 @@ class Builder:
             return None
         schema = node.schema
         kind = schema.get("type")
-        if not isinstance(kind, str) or not (len(schema) == 1 or schema.keys() <= _PLAIN):
+        if not isinstance(kind, str) or kind not in _SCALARS:
             return None
-        self.report.saw(node)
-        if kind == "integer":
-            return self._integer if node.resource.dialect.float_integers else any_integer("plain")
-        return _plain_types().get(kind)
-
-    def _is_scalar(self, obligations: Obligations) -> bool:
-        """Whether the values are plainly scalars of one schema object without combinators."""
-        if len(obligations) != 1:
-            return False
-        ((node, positive),) = obligations
-        if not positive or isinstance(node, AnyOf) or not isinstance(node.schema, dict):
-            return False
-        kind = node.schema.get("type")
-        return isinstance(kind, str) and kind in _SCALARS and _COMBINATORS.isdisjoint(node.schema)
+        if len(schema) == 1 or schema.keys() <= _PLAIN:
+            self.report.saw(node)
+            if kind == "integer":
+                return self._integer if node.resource.dialect.float_integers else any_integer("plain")
+            return _plain_types()[kind]
+        return self.body(obligations, 0) if _COMBINATORS.isdisjoint(schema) else None
 
     def body(self, obligations: Obligations, depth: int) -> Expr:
         """The body of the rule of a set of obligations.
