@@ -1,6 +1,6 @@
-"""Builds the kernel: every ``src/maskwright/kernel/*.pyx`` becomes one C++ extension.
+"""Builds the kernel and what else is compiled: every ``.pyx`` below ``src`` becomes one C++ extension.
 
-All compiler directives and flags of the kernel live here and nowhere else, so that one switch turns
+All compiler directives and flags live here and nowhere else, so that one switch turns
 them all: ``MASKWRIGHT_CHECKED=1`` builds with bounds and division checks, the assertions of the
 C++ library and little optimisation. Neither Cython nor setuptools notices that only flags changed, so
 intermediate files live in a folder whose name holds the kind of build and a digest of this file.
@@ -19,7 +19,7 @@ from setuptools import Extension, setup
 CHECKED = os.environ.get("MASKWRIGHT_CHECKED", "") not in ("", "0")
 DIGEST = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
 BUILD_BASE = Path("build", f"{'checked' if CHECKED else 'release'}-{DIGEST}")
-KERNEL = Path("src", "maskwright", "kernel")
+SOURCES = Path("src")
 
 DIRECTIVES = {
     "language_level": 3,
@@ -41,13 +41,13 @@ else:
 
 EXTENSIONS = [
     Extension(
-        name=f"maskwright.kernel.{source.stem}",
+        name=".".join(source.relative_to(SOURCES).with_suffix("").parts),
         sources=[source.as_posix()],
         language="c++",
         extra_compile_args=FLAGS,
         define_macros=MACROS,
     )
-    for source in sorted(KERNEL.glob("*.pyx"))
+    for source in sorted(SOURCES.rglob("*.pyx"))
 ]
 
 setup(

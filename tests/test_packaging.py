@@ -85,7 +85,7 @@ def test_installed_files_need_no_compiler() -> None:
     names = [str(file) for file in installed().files or ()]
     assert "maskwright/py.typed" in names
     modules = {name.rsplit("/", 1)[-1].partition(".")[0] for name in names if name.endswith((".so", ".pyd"))}
-    sources = {path.stem for path in ROOT.glob("src/maskwright/kernel/*.pyx")}
+    sources = {path.stem for path in ROOT.glob("src/maskwright/**/*.pyx")}
     assert modules == sources
     assert not [name for name in names if name.endswith((".pyx", ".cpp", ".c"))]
 

@@ -199,6 +199,8 @@ class CompiledGrammar:
 
     def _refused(self, stop_token_ids: Iterable[int]) -> frozenset[int]:
         """What the grammar names and no output can hold."""
+        if not self._named_token_ids:
+            return frozenset()
         stops, size = set(stop_token_ids), self.tokenizer_info.vocab_size
         return frozenset(token for token in self._named_token_ids if token in stops or token >= size)
 
@@ -258,7 +260,10 @@ class CompiledGrammar:
     @property
     def memory_size_bytes(self) -> int:
         """Bytes held for this grammar alone so far. It grows with what is visited, up to a limit."""
-        return sum(int(core.memory_size_bytes) for core in [self._core, *self._other_cores.values()])
+        size = int(self._core.memory_size_bytes)
+        for core in tuple(self._other_cores.values()):
+            size += int(core.memory_size_bytes)
+        return size
 
     @functools.cached_property
     def min_tokens(self) -> int | None:

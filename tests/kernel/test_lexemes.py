@@ -1,5 +1,7 @@
 """The kernel's lexeme table against the reference's derivatives."""
 
+from collections import Counter
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +30,15 @@ def test_short_members(lexeme):
 @given(lexeme=lexemes(max_leaves=8))
 def test_emptiness(lexeme):
     assert kernel.is_empty(lexeme) == reference.is_empty(lexeme)
+
+
+@settings(max_examples=200)
+@given(lexeme=lexemes(max_leaves=8))
+def test_successors_count_the_bytes_that_lead_on(lexeme):
+    table = kernel.LexemeTable()
+    node = table.node_of(lexeme)
+    targets = [table.walk(node, bytes([byte])) for byte in range(256)]
+    assert table.successors(node) == Counter(target for target in targets if target)
 
 
 @settings(max_examples=100)

@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 
 from maskwright.errors import SchemaError
+from maskwright.schema import SchemaOptions, rules_from_schema
 from tests.schema.language import STANDARD, Language
 
 VALUES: list[Any] = [1, 12, True, "1", "x", None, {"a": 1, "b": 2}, {"b": 2}, [1], []]
@@ -96,3 +97,17 @@ def test_one_spelling_per_value() -> None:
     with pytest.raises(SchemaError) as caught:
         Language({"type": "array", "prefixItems": [{"enum": [1, 2]}, {"const": 1}], "uniqueItems": True})
     assert caught.value.keyword == "uniqueItems"
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_what_is_said_of_any_value_does_not_depend_on_who_asks_first(indent: int | None) -> None:
+    """Its language is made once for all schemas; what it leaves out is noted for each."""
+    options = SchemaOptions(strict_mode=False, any_whitespace=indent is None, indent=indent)
+    notes = []
+    for name in ("a", "b", "c"):
+        items = {"type": "object", "properties": {name: {"type": "array", "uniqueItems": True}}}
+        schema = {"type": "array", "items": items, "uniqueItems": True}
+        _, report = rules_from_schema(schema, options=options)
+        notes.append([e.note for e in report.complete().entries if e.pointer == "#/uniqueItems"])
+    assert notes[0] == notes[1] == notes[2]
+    assert "levels of containers" in notes[0][0]

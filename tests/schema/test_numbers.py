@@ -11,13 +11,16 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from maskwright.errors import LimitExceeded
-from maskwright.lexeme import EMPTY, Lexeme, Op
+from maskwright.kernel import lexemes as kernel
+from maskwright.lexeme import EMPTY, Lexeme, Op, difference
+from maskwright.schema import numbers
 from maskwright.schema.numbers import Exact, number_language, number_lexeme
 from tests.lexeme_oracle import accepts, is_empty
 
@@ -333,6 +336,29 @@ def test_multiples_with_many_residues() -> None:
     )
     assert held == " ".join(str(8721 * factor) for factor in (-3, 1, 9, 17))
     assert not accepts(odd, b"-8721000000003")
+
+
+@given(
+    multiple=st.sampled_from([8, 11, 12, 33, 60, 70, Decimal("2.5"), Decimal("0.75"), Decimal("1.1")]),
+    others=st.lists(st.sampled_from([7, 16, 20, 22, 30, 40]), max_size=2),
+    low=st.none() | st.sampled_from([0, 3, 15, 100, 1000, -5, Decimal("0.5")]),
+    excluded=st.lists(st.sampled_from([0, 33, 60, Decimal("2.5"), -20]), max_size=2),
+    whole=st.booleans(),
+)
+@FEW
+def test_states_made_when_visited_are_those_of_the_automaton(
+    multiple: Exact, others: list[Exact], low: Exact | None, excluded: list[Exact], whole: bool
+) -> None:
+    """Which of the two is made is a matter of time only."""
+    kw: dict[str, Any] = {"multiple_of": [multiple], "not_multiple_of": others, "excluded": excluded}
+    kw |= {"minimum": low, "integer": whole, "integer_spelling": "plain", "exponents": False}
+    found: list[Lexeme] = []
+    for few in (0, 200):
+        with mock.patch.object(numbers, "_FEW_IN_ENDLESS", few):
+            numbers._language.cache_clear()
+            found.append(number_lexeme(**kw))
+    assert kernel.is_empty(difference(found[0], found[1]))
+    assert kernel.is_empty(difference(found[1], found[0]))
 
 
 def test_what_is_no_multiple_of_a_factor_is_none_of_the_number() -> None:

@@ -403,6 +403,28 @@ cdef class LexemeTable(NodePool):
                 break
         return node
 
+    def successors(self, int32_t node) -> dict:
+        """How many bytes lead to each node from which a text can end. Raises `LimitExceeded`."""
+        cdef int32_t classes = self.class_map(node, 0)
+        cdef int32_t target
+        cdef int32_t[256] n_bytes
+        cdef uint8_t[256] member
+        cdef int i
+        if classes < 0:
+            self._raise_limit()
+        memset(n_bytes, 0, sizeof(n_bytes))
+        for i in range(256):
+            n_bytes[self.maps[classes][i]] += 1
+            member[self.maps[classes][i]] = <uint8_t>i
+        found = {}
+        for i in range(self.map_sizes[classes]):
+            target = self.step(node, member[i])
+            if target < 0:
+                self._raise_limit()
+            if target != NODE_EMPTY:
+                found[target] = found.get(target, 0) + n_bytes[i]
+        return found
+
     def is_nullable(self, int32_t node) -> bool:
         """Whether the empty string is in the node's language."""
         return bool(self.nodes[node].nullable)
@@ -418,8 +440,8 @@ cdef class LexemeTable(NodePool):
 cdef LexemeTable _scratch = None
 
 
-def _scratch_table() -> LexemeTable:
-    # One table serves all questions that no vocabulary asks; it starts afresh before it grows big.
+def scratch_table() -> LexemeTable:
+    """The table that serves all questions which no vocabulary asks; it starts afresh before it grows big."""
     global _scratch
     if _scratch is None or _scratch.n_nodes > 500_000:
         _scratch = LexemeTable()
@@ -428,11 +450,11 @@ def _scratch_table() -> LexemeTable:
 
 def is_empty(lexeme) -> bool:
     """Whether a lexeme description holds no byte string at all. Raises `LimitExceeded`."""
-    cdef LexemeTable table = _scratch_table()
+    cdef LexemeTable table = scratch_table()
     return table.is_node_empty(table.node_of(lexeme))
 
 
 def accepts(lexeme, bytes text) -> bool:
     """Whether a byte string is in the language of a lexeme description."""
-    cdef LexemeTable table = _scratch_table()
+    cdef LexemeTable table = scratch_table()
     return table.is_nullable(table.walk(table.node_of(lexeme), text))

@@ -388,6 +388,8 @@ def _literal_or_nothing(char: str) -> Chars:
 
 
 def _span(low: int, high: int) -> Ranges:
+    if high < 0xD800:
+        return ((low, high),)
     return tuple((max(low, first), min(high, last)) for first, last in ALL if low <= last and high >= first)
 
 

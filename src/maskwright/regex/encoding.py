@@ -17,8 +17,8 @@ since a quote inside a class or a complement can then no longer be told from the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
+from json.encoder import encode_basestring
 from threading import Lock
 from typing import Final
 
@@ -57,7 +57,6 @@ _MAX_EXPRESSION_EDGES: Final = 40
 #: Classes, and nodes of their tries, remembered per encoding. Real grammars use a few dozen.
 _MEMO_LIMIT: Final = 4_096
 _TRIE_LIMIT: Final = 50_000
-_JSON: Final = json.JSONEncoder(ensure_ascii=False)
 
 
 class Encoding:
@@ -170,7 +169,7 @@ class _Utf8(Encoding):
 
 class _Json(Encoding):
     def _spell(self, text: str) -> bytes:
-        return _JSON.encode(text)[1:-1].encode()
+        return encode_basestring(text)[1:-1].encode()
 
 
 def is_spellable(text: str) -> bool:

@@ -4,8 +4,9 @@
 The stages, one file each: documents and references (`nodes`, `dialect`), sets of obligations to branches
 (`branches`, `keywords`, `duals`, `disjoint`, `propagate`), branches to shapes (`shapes`), shapes to
 expressions (`objects`, `arrays`, `unique`, `strings`, `numeric`, `finite`), tied together and memoised by
-`builder`. Before anything is expanded the document is looked over (`preflight`), and what may be refused is
-worked out (`inspection`); that a value exists is proved from the text where that is plain (`witness`).
+`builder`. Plain objects take a short cut past branches (`plain`). Before anything is expanded the document
+is looked over (`preflight`, `survey`), and what may be refused is worked out (`inspection`); that a value
+exists is proved from the text where that is plain (`witness`).
 """
 
 from __future__ import annotations

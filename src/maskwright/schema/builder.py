@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from ..errors import LimitExceeded
@@ -31,6 +31,7 @@ from .nodes import Documents, Node
 from .numeric import any_integer, numbers_lexeme
 from .objects import object_expr
 from .options import SchemaOptions
+from .plain import plain_object
 from .preflight import preflight
 from .propagate import Judge
 from .report import Report, Status
@@ -94,7 +95,6 @@ class Builder:
         self.anything = self.documents.node(True, root.resource, (), "#", ())
         self.satisfiability = Satisfiability(self)
         self._integer: Expr = any_integer(options.integer_spelling)
-        self._expander = Expander(options, self.report, Judge(self), assert_node, negate)
         self._branches: dict[Obligations, list[Branch]] = {}
         self._rules: dict[tuple[Obligations, int], Expr] = {}
         self.made: list[tuple[Obligations, Rule]] = []
@@ -102,16 +102,25 @@ class Builder:
         self._followed: dict[Node, Node] = {}
         self._arrays: dict[tuple[Branch, bool], ArrayShape] = {}
         self._objects: dict[tuple[Branch, bool], list[ObjectShape]] = {}
+        self._plain: dict[Obligations, ObjectShape | None] = {}
         self._strings: dict[Branch, Lexeme] = {}
         self.n_ways = 0
         self.distinct: dict[tuple[ArrayShape, int], Distinct] = {}
+
+    @cached_property
+    def _expander(self) -> Expander:
+        """Many a schema is plain throughout, and needs none."""
+        return Expander(self.options, self.report, Judge(self), assert_node, negate)
 
     # -- obligations -------------------------------------------------------------------------------
 
     def obligations(self, node: Node) -> Obligations:
         """The set that says that one node holds."""
-        if node.schema is True or node.schema == {}:
+        schema = node.schema
+        if schema is True or schema == {}:
             return _NOTHING
+        if schema is False or "$ref" not in schema:
+            return frozenset(((node, True),))
         return frozenset(((self._follow(node), True),))
 
     def obligation(self, obligation: Obligation) -> Obligation:
@@ -210,6 +219,12 @@ class Builder:
             found = self._objects[key] = object_shapes(self, branch, strict=key[1])
         return found
 
+    def plain_object(self, obligations: Obligations) -> ObjectShape | None:
+        """The objects of a plain schema without its branches; None if it is not one."""
+        if obligations not in self._plain:
+            self._plain[obligations] = plain_object(self, obligations)
+        return self._plain[obligations]
+
     # -- rules ---------------------------------------------------------------------------------------
 
     def value(self, obligations: Obligations, depth: int) -> Expr:
@@ -219,18 +234,16 @@ class Builder:
         key = (obligations, depth)
         found = self._rules.get(key)
         if found is None:
-            found = self._plain_scalar(obligations)
-            if found is None and self._is_scalar(obligations):
-                found = self.body(obligations, depth)
-            elif found is None:
+            found = self._scalar(obligations)
+            if found is None:
                 rule = Rule(_name_of(obligations), lambda: self.body(obligations, depth))
                 self.made.append((obligations, rule))
                 found = Call(rule)
             self._rules[key] = found
         return found
 
-    def _plain_scalar(self, obligations: Obligations) -> Expr | None:
-        """The shared expression of a schema that says no more than a scalar type."""
+    def _scalar(self, obligations: Obligations) -> Expr | None:
+        """The expression of one schema plainly about scalars; shared if it says no more than a type."""
         if len(obligations) != 1:
             return None
         ((node, positive),) = obligations
@@ -238,22 +251,14 @@ class Builder:
             return None
         schema = node.schema
         kind = schema.get("type")
-        if not isinstance(kind, str) or not (len(schema) == 1 or schema.keys() <= _PLAIN):
+        if not isinstance(kind, str) or kind not in _SCALARS:
             return None
-        self.report.saw(node)
-        if kind == "integer":
-            return self._integer if node.resource.dialect.float_integers else any_integer("plain")
-        return _plain_types().get(kind)
-
-    def _is_scalar(self, obligations: Obligations) -> bool:
-        """Whether the values are plainly scalars of one schema object without combinators."""
-        if len(obligations) != 1:
-            return False
-        ((node, positive),) = obligations
-        if not positive or isinstance(node, AnyOf) or not isinstance(node.schema, dict):
-            return False
-        kind = node.schema.get("type")
-        return isinstance(kind, str) and kind in _SCALARS and _COMBINATORS.isdisjoint(node.schema)
+        if len(schema) == 1 or schema.keys() <= _PLAIN:
+            self.report.saw(node)
+            if kind == "integer":
+                return self._integer if node.resource.dialect.float_integers else any_integer("plain")
+            return _plain_types()[kind]
+        return self.body(obligations, 0) if _COMBINATORS.isdisjoint(schema) else None
 
     def body(self, obligations: Obligations, depth: int) -> Expr:
         """The body of the rule of a set of obligations.
@@ -262,6 +267,10 @@ class Builder:
             LimitExceeded: The schema is nested too deeply to be worked out.
         """
         try:
+            plain = self.plain_object(obligations)
+            if plain is not None:
+                pruned = prune_object(self, plain)
+                return Never if pruned is None else object_expr(self, pruned, depth)
             options: list[Expr] = []
             for branch in self.branches(obligations):
                 options.extend(self._branch(branch, depth))
@@ -363,7 +372,7 @@ class Builder:
             raise self.satisfiability.conflict(node)
         expr = self.value(obligations, 0)
         self.report.when_completing(self._complete)
-        if self._findings.risky:
+        if self._findings.is_risky:
             self._inspect()
         # The rule of "any value" belongs to all schemas of the process.
         rule = expr.rule if isinstance(expr, Call) and obligations else Rule("root", expr)
@@ -450,8 +459,8 @@ def _says_nothing(schema: Any, positive: bool) -> bool:
 
 
 def _name_of(obligations: Obligations) -> str:
-    parts = [
-        ("" if positive else "not ") + ("any of" if isinstance(node, AnyOf) else node.name)
-        for node, positive in obligations
-    ]
+    parts: list[str] = []
+    for node, positive in obligations:
+        name = "any of" if isinstance(node, AnyOf) else node.name
+        parts.append(name if positive else f"not {name}")
     return parts[0] if len(parts) == 1 else " and ".join(sorted(parts))

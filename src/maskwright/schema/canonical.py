@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..lexeme import (
     EMPTY,
     Lexeme,
+    any_byte,
     byte_set,
     concat,
     difference,
@@ -51,6 +52,7 @@ _MAX_MEMBERS: Final = 64
 _MAX_DIGITS: Final = 4000
 #: Values of a unique array inside an item that may come in any order.
 _MAX_SETS: Final = 8
+_ANYTHING: Final = star(any_byte)
 _DIGITS: Final = byte_set(b"0123456789")
 _FIRST: Final = byte_set(b"123456789")
 #: A key whose text starts so: one class per ASCII character, one for the escapes, one for all the others.
@@ -76,7 +78,14 @@ def _numbers() -> Lexeme:
 
 @lru_cache(maxsize=256)
 def _keys_starting(first: tuple[int, ...]) -> Lexeme:
-    return concat(literal(b'"'), byte_set(first), star(byte_set(range(256))))
+    return concat(literal(b'"'), byte_set(first), _ANYTHING)
+
+
+@lru_cache(maxsize=1024)
+def _cut(key: Lexeme, first: tuple[int, ...]) -> Lexeme:
+    """The keys among some that start so, in one spelling. Open objects all have the same keys."""
+    found = intersection(key, JSON_STRING_CANONICAL, _keys_starting(first))
+    return EMPTY if is_empty(found) else found
 
 
 def _number_text(value: Any) -> bytes:
@@ -123,10 +132,29 @@ class Canonical:
         key = (obligations, nesting)
         found = self._memo.get(key)
         if found is None:
-            builder = self._builder
-            parts = [self._branch(branch, nesting) for branch in builder.branches(obligations)]
-            found = self._memo[key] = union(*parts)
+            if not obligations and self._is_sorted:
+                found = self._anything(nesting)
+            else:
+                found = self._union(obligations, nesting)
+            self._memo[key] = found
         return found
+
+    def _union(self, obligations: Obligations, nesting: int) -> Lexeme:
+        return union(*(self._branch(branch, nesting) for branch in self._builder.branches(obligations)))
+
+    def _anything(self, nesting: int) -> Lexeme:
+        """Any value. It is large and the same for all schemas, so it is made once for a layout."""
+        layout = self._builder.layout
+        place = (self._depth if layout.is_indented else 0, nesting)
+        known = layout.canonical.get(place)
+        if known is None:
+            outer, self.left_out = self.left_out, set()
+            lexeme = self._union(frozenset(), nesting)
+            known = layout.canonical[place] = (lexeme, frozenset(self.left_out))
+            self.left_out = outer
+        lexeme, left_out = known
+        self.left_out |= left_out
+        return lexeme
 
     def _branch(self, branch: Branch, nesting: int) -> Lexeme:
         builder, types = self._builder, branch.types
@@ -291,15 +319,10 @@ class _Members:
             self._places.extend(
                 (member, number) for member in known if (string_text(member.name)[1:] or b'"')[0] in first
             )
-            starting = _keys_starting(first)
-            cells = [Cell(self._cut(cell.key, starting), cell.obligations) for cell in self._shape.cells]
-            cells = [cell for cell in cells if not is_empty(cell.key)]
+            cells = [Cell(_cut(cell.key, first), cell.obligations) for cell in self._shape.cells]
+            cells = [cell for cell in cells if cell.key is not EMPTY]
             if cells:
                 self._places.append((cells, number))
-
-    @staticmethod
-    def _cut(key: Lexeme, starting: Lexeme) -> Lexeme:
-        return intersection(key, JSON_STRING_CANONICAL, starting)
 
     def lexeme(self) -> Lexeme:
         """All objects of the shape."""

@@ -7,6 +7,7 @@ values, and the discriminating properties (required, with finite values) of its 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import SchemaError
@@ -33,24 +34,38 @@ class _Surface:
         self.closed: list[set[str]] = []
 
 
-def are_disjoint(one: Node, other: Node, depth: int = _DEPTH) -> bool:
-    """Whether it is plain that no value meets both schemas."""
+def are_disjoint(
+    one: Node,
+    other: Node,
+    depth: int = _DEPTH,
+    *,
+    types: int = ANY,
+    required: Collection[str] = (),
+) -> bool:
+    """Whether it is plain that no value meets both schemas.
+
+    Args:
+        one, other: The schemas.
+        depth: How far to look.
+        types: Only values of these types are asked about,
+        required: and of objects only those with these properties.
+    """
     left, right = _surface(one, depth), _surface(other, depth)
-    if not left.types & right.types:
+    common = left.types & right.types & types
+    if not common:
         return True
     if left.values is not None and right.values is not None and not left.values & right.values:
         return True
-    if left.types & right.types != OBJECT or depth <= 0:
+    if common != OBJECT or depth <= 0:
         return False
-    for mine, its in ((left, right), (right, left)):
-        if any(mine.required - names for names in its.closed):
-            return True
-    for name in left.required & right.required:
+    needed = left.required.union(right.required, required)
+    if any(needed - names for names in (*left.closed, *right.closed)):
+        return True
+    for name in needed:
         for first in left.properties.get(name, ()):
             for second in right.properties.get(name, ()):
                 if are_disjoint(first, second, depth - 3):
                     return True
-    # One side needs a property that the other side forbids or needs with other values only if present.
     return False
 
 

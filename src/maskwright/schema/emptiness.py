@@ -74,15 +74,15 @@ def size_of(lexeme: Lexeme) -> int | None:
         return 0
     if lexeme.op is Op.LITERALS:
         return len(lexeme.args)
-    from ..kernel.lexemes import LexemeTable
+    from ..kernel.lexemes import scratch_table
 
-    table = LexemeTable()
+    table = scratch_table()
     node = table.node_of(lexeme)
     if table.is_node_empty(node):
         return 0
     if _has_plain_loop(table, node):
         return None
-    after: dict[int, Counter[int]] = {}
+    after: dict[int, dict[int, int]] = {}
     level: Counter[int] = Counter({node: 1})
     found = n_levels = 0
     while level:
@@ -95,7 +95,7 @@ def size_of(lexeme: Lexeme) -> int | None:
             if state not in after:
                 if len(after) >= _MAX_STATES:
                     return found
-                after[state] = _successors(table, state)
+                after[state] = table.successors(state)
             for target, ways in after[state].items():
                 following[target] += n * ways
         level = following
@@ -120,14 +120,7 @@ def _has_plain_loop(table: LexemeTable, node: int) -> bool:
     return False
 
 
-def _successors(table: LexemeTable, state: int) -> Counter[int]:
-    """How many bytes lead to each live state."""
-    targets = Counter(table.walk(state, bytes([byte])) for byte in range(256))
-    del targets[0]
-    return targets
-
-
-def _loops(after: dict[int, Counter[int]]) -> bool:
+def _loops(after: dict[int, dict[int, int]]) -> bool:
     """Whether some state leads back to itself."""
     left = {state: sum(target in after for target in targets) for state, targets in after.items()}
     into: dict[int, list[int]] = {}

@@ -27,7 +27,7 @@ from .values import ARRAY, NUMBER, OBJECT, STRING
 if TYPE_CHECKING:
     from .builder import Builder
     from .nodes import Node
-    from .preflight import Findings, Path
+    from .preflight import Findings
     from .shapes import Obligations
 
 __all__ = ["Inspection"]
@@ -77,11 +77,8 @@ class Inspection:
     def __init__(self, builder: Builder, findings: Findings) -> None:
         self._builder = builder
         self._root = builder.documents.root
-        self._risky: set[int] = set()
-        self._leads: set[int] | None = None
-        if not findings.has_ids:
-            self._risky = {id(_schemas_on(self._root.schema, path)[-1]) for path in findings.risky}
-            self._leads = _leading(self._root.schema, findings)
+        self._risky = findings.risky
+        self._leads = findings.leads
 
     def run(self) -> None:
         """Expand what has to be.
@@ -209,30 +206,3 @@ def _at(value: Any, key: Iterable[str | int]) -> Any:
     for part in key:
         value = value[part]
     return value
-
-
-def _leading(root: Any, findings: Findings) -> set[int]:
-    """The ids of all schemas on the way to what may fail, through references too."""
-    sources: dict[int, list[Path]] = {}
-    for target, path in findings.local_refs:
-        sources.setdefault(id(target), []).append(path)
-    leads: set[int] = set()
-    stack = list(findings.risky)
-    while stack:
-        for schema in _schemas_on(root, stack.pop()):
-            if id(schema) not in leads:
-                leads.add(id(schema))
-                stack.extend(sources.get(id(schema), ()))
-    return leads
-
-
-def _schemas_on(root: Any, path: Path) -> list[Any]:
-    """The schemas on the way to a place, the root and the place itself included."""
-    steps: list[tuple[Any, ...]] = []
-    while path:
-        steps.append(path[1:])
-        path = path[0]
-    found = [root]
-    for step in reversed(steps):
-        found.append(_at(found[-1], step))
-    return found

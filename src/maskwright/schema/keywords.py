@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .nodes import Node
 
 __all__ = [
+    "ASSERTING",
     "assert_node",
     "count",
     "item_group",
@@ -287,11 +288,12 @@ def _any_of(at: At, value: Any) -> None:
 
 def _one_of(at: At, value: Any) -> None:
     nodes = schema_list(at.node, "oneOf")
+    types, required = at.branch.types, at.branch.required  # what holds for the value anyway
     alternatives: list[list[Task]] = []
     for chosen in range(len(nodes)):
         tasks: list[Task] = [at.hold(nodes[chosen])]
         for other, node in enumerate(nodes):
-            if other != chosen and not are_disjoint(nodes[chosen], node):
+            if other != chosen and not are_disjoint(nodes[chosen], node, types=types, required=required):
                 tasks.append(at.hold(node, positive=False))
         alternatives.append(tasks)
     at.choose(alternatives)
@@ -587,3 +589,5 @@ _ASSERTS: Final[dict[str, Callable[[At, Any], None]]] = {
     "minProperties": _min_properties,
     "maxProperties": _max_properties,
 }
+#: All keywords that say something by themselves.
+ASSERTING: Final = frozenset(_ASSERTS) | {"unevaluatedItems", "unevaluatedProperties"}

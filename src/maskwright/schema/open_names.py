@@ -147,8 +147,9 @@ class OpenMembers:
 
 def needs_fresh(shape: ObjectShape) -> bool:
     """Whether open names must differ: the object asks for some, or counts on more than one."""
-    n_sure = sum(member.required for member in shape.members) + len(shape.musts)
-    return bool(shape.musts) or (bool(shape.cells) and shape.low > n_sure + 1)
+    if shape.musts or not shape.cells or shape.low < 2:
+        return bool(shape.musts)
+    return shape.low > sum(member.required for member in shape.members) + 1
 
 
 def _one_spelling(key: Lexeme) -> Lexeme:

@@ -2,13 +2,13 @@
 
 Rules expand while tokens are generated, which is too late to learn of a typing error. So every schema
 object that generation may come to is looked at once here: shapes of keyword values, syntax of patterns,
-targets of local references. The pass makes no nodes and is a table look-up per keyword, because it is the
-only part of compiling that grows with the size of the document. A plain schema is only glanced at; the
-pass that knows where it is runs when the glance meets anything unusual. The glance follows references, so
-that definitions which nothing refers to cost nothing.
+targets of local references. The pass makes no nodes and does not know where it is (`survey`), because it is
+the only part of compiling that grows with the size of the document; it follows references, so that
+definitions which nothing refers to cost nothing. Where it meets anything unusual, all is looked at again with
+its place.
 
 What can only be judged together with other keywords is not decided here; schemas with keywords that can
-split into too many cases, or cannot always be enforced, are remembered as `risky`, and expanded right away
+split into too many cases, or cannot always be enforced, are remembered as risky, and worked out right away
 (`inspection`).
 """
 
@@ -22,6 +22,7 @@ from urllib.parse import unquote
 from ..errors import LimitExceeded, RegexError, SchemaError
 from ..pointers import escape, unescape
 from ..regex.ecma import parse_ecma
+from .survey import Reading, Survey
 from .values import is_integer, is_number
 
 __all__ = ["Findings", "pattern_problem", "preflight"]
@@ -30,10 +31,6 @@ Path = tuple[Any, ...]  # (outer path, part, part, ...): nested, so that going d
 
 #: Schema objects in one document; also where a value that contains itself stops.
 _MAX_SCHEMAS: Final = 2_000_000
-
-_AS_TYPE, _AS_MAP, _AS_SCHEMA, _AS_NAMES, _AS_COUNT, _AS_REF = range(6)
-_AS_LIST, _AS_PATTERN, _AS_VALUES, _AS_TEXT, _AS_DEFINITIONS, _AS_NUMBER = range(6, 12)
-_AS_PATTERNS, _AS_ID, _AS_ODD = range(12, 15)
 
 _TYPES: Final = frozenset(["null", "boolean", "string", "integer", "number", "array", "object", "any"])
 #: Types that share no value with another, but for the two kinds of numbers.
@@ -45,143 +42,86 @@ class Findings:
     """What the pass has seen.
 
     Attributes:
-        risky: Places of schemas that may turn out not to be enforceable.
-        local_refs: What each local reference leads to, and the place of the schema that has it. Known only
-            where nothing but the root has an id.
-        has_ids: Whether a part of the document has an id.
+        is_risky: Whether there are schemas that may turn out not to be enforceable.
+        risky: Their ids.
+        leads: The ids of all schemas on the way to one of them; None where that is not known.
         is_dynamic: Whether there is a dynamic or recursive anchor.
-        is_lenient: Whether patterns that cannot be used are let through (to be widened).
     """
 
-    __slots__ = ("has_ids", "is_dynamic", "is_lenient", "local_refs", "refs", "risky")
+    __slots__ = ("is_dynamic", "is_risky", "leads", "risky")
 
-    def __init__(self, is_lenient: bool = False) -> None:
-        self.is_lenient = is_lenient
-        self.risky: list[Path] = []
+    def __init__(self) -> None:
+        self.is_risky = False
         self.is_dynamic = False
-        self.has_ids = False
-        self.refs: list[tuple[str, Path]] = []  # as they are spelled
-        self.local_refs: list[tuple[Any, Path]] = []
+        self.risky: set[int] = set()
+        self.leads: set[int] | None = None
 
 
 def preflight(root: Any, *, lenient: bool = False) -> Findings:
     """Look at every schema object of a document that its root may lead to.
+
+    Args:
+        root: The root schema.
+        lenient: Whether patterns that cannot be used are let through (to be widened).
 
     Raises:
         SchemaError: A keyword has a value of the wrong shape, a pattern is malformed, or a local reference
             leads to nothing.
     """
     if not isinstance(root, dict):
-        return Findings(lenient)
-    found = _glance(root)
-    return found if found is not None else _look(root, lenient)
+        return Findings()
+    survey = Survey(root, _READINGS, _TYPES, _lets_through if lenient else _is_fine, _are_apart)
+    findings = Findings()
+    if not survey.is_plain or survey.leads_elsewhere:
+        look = _CloserLook(root, lenient)
+        findings = look.findings
+        if look.has_ids or not survey.is_plain:
+            return findings
+    if survey.risky:
+        findings.is_risky = True
+        findings.risky = survey.risky
+        findings.leads = survey.leading()
+    return findings
 
 
-def _look(root: dict[str, Any], lenient: bool) -> Findings:
-    """The whole pass, which knows where it is."""
-    found = Findings(lenient)
-    stack: list[tuple[Any, Path]] = [(root, ())]
-    n_schemas = 0
-    while stack:
-        schema, path = stack.pop()
-        n_schemas += 1
-        if n_schemas > _MAX_SCHEMAS:
-            raise LimitExceeded("the schema is too large", resource="schemas", limit=_MAX_SCHEMAS)
-        if isinstance(schema, dict):
-            for keyword, value in schema.items():
-                look = _LOOKS.get(keyword)
-                if look is not None:
-                    look(found, stack, path, keyword, value)
-            if "pattern" in schema and "format" in schema:
-                found.risky.append(path)  # together they may be too large an automaton
-        elif not isinstance(schema, bool):
-            raise _error(path, None, f"a schema is an object, true or false, not {type(schema).__name__}")
-    if not found.has_ids:
-        found.local_refs = [(_check_pointer(root, ref, path), path) for ref, path in found.refs]
-    return found
+class _CloserLook:
+    """The pass that knows where it is, over the whole document."""
+
+    def __init__(self, root: dict[str, Any], lenient: bool) -> None:
+        self.findings = Findings()
+        self.is_lenient = lenient
+        self.has_ids = False
+        self.refs: list[tuple[str, Path]] = []
+        self.stack: list[tuple[Any, Path]] = [(root, ())]
+        n_schemas = 0
+        while self.stack:
+            schema, path = self.stack.pop()
+            n_schemas += 1
+            if n_schemas > _MAX_SCHEMAS:
+                raise LimitExceeded("the schema is too large", resource="schemas", limit=_MAX_SCHEMAS)
+            if isinstance(schema, dict):
+                for keyword, value in schema.items():
+                    look = _LOOKS.get(keyword)
+                    if look is not None:
+                        look(self, path, keyword, value)
+                if "pattern" in schema and "format" in schema:
+                    self.findings.is_risky = True
+            elif not isinstance(schema, bool):
+                raise _error(path, None, f"a schema is an object, true or false, not {type(schema).__name__}")
+        if not self.has_ids:  # elsewhere they are counted from other places than the root
+            for ref, path in self.refs:
+                _check_pointer(root, ref, path)
+
+    def visit(self, schema: Any, *path: Any) -> None:
+        """Look at a subschema later."""
+        self.stack.append((schema, path))
 
 
-def _glance(root: dict[str, Any]) -> Findings | None:
-    """The pass over a plain schema, without places: None as soon as anything asks for a closer look.
-
-    Definitions are looked at where a reference leads to them; what nothing refers to costs nothing.
-    """
-    found = Findings()
-    stack: list[Any] = [root]
-    refs: set[str] = set()
-    kinds, types = _KINDS, _TYPES
-    for _ in range(_MAX_SCHEMAS):
-        if not stack:
-            return found
-        schema = stack.pop()
-        if schema.__class__ is not dict:
-            if schema.__class__ is bool:
-                continue
-            return None
-        for keyword, value in schema.items():
-            kind = kinds.get(keyword)
-            if kind is None:
-                continue
-            of = value.__class__
-            if kind == _AS_TYPE:
-                if value in types if of is str else _is_plain(kind, of, value, stack):
-                    continue
-            elif kind == _AS_MAP:
-                if of is dict:
-                    stack.extend(value.values())
-                    continue
-            elif kind == _AS_SCHEMA:
-                stack.append(value)
-                continue
-            elif kind == _AS_REF:
-                if of is str and (value in refs or _follows(root, value, refs, stack)):
-                    continue
-            elif kind == _AS_TEXT:
-                if of is str and "pattern" not in schema:
-                    continue
-            elif kind == _AS_ID:
-                if schema is root or of is not str:
-                    continue
-            elif _is_plain(kind, of, value, stack):
-                continue
-            return None
-    return None
+def _is_fine(pattern: str) -> bool:
+    return pattern_problem(pattern) is None
 
 
-def _is_plain(kind: int, of: type, value: Any, stack: list[Any]) -> bool:
-    """Whether the value of a rarer keyword asks for no closer look."""
-    if kind == _AS_COUNT:
-        return of is int and value >= 0
-    if kind == _AS_NUMBER:
-        return of is int or of is float
-    if kind == _AS_DEFINITIONS:
-        return of is dict
-    if kind == _AS_PATTERNS:
-        if of is not dict:
-            return False
-        stack.extend(value.values())
-        return all(pattern_problem(pattern) is None for pattern in value)
-    if kind == _AS_PATTERN:
-        return of is str and pattern_problem(value) is None
-    if of is not list:
-        return False
-    if kind == _AS_LIST:
-        stack.extend(value)
-        return bool(value)
-    if kind == _AS_TYPE:
-        return all(name.__class__ is str and name in _TYPES for name in value)
-    return kind == _AS_VALUES or (kind == _AS_NAMES and all(name.__class__ is str for name in value))
-
-
-def _follows(root: dict[str, Any], ref: str, refs: set[str], stack: list[Any]) -> bool:
-    """Look at the target of a plain local reference, once."""
-    if not ref.startswith("#/"):
-        return False
-    refs.add(ref)
-    try:
-        stack.append(_check_pointer(root, ref, ()))
-    except SchemaError:
-        return False
+def _lets_through(pattern: str) -> bool:
     return True
 
 
@@ -211,42 +151,40 @@ def _check_pointer(root: Any, ref: str, path: Path) -> Any:
     return value
 
 
-Look = Callable[[Findings, list[tuple[Any, Path]], Path, str, Any], None]
+Look = Callable[[_CloserLook, Path, str, Any], None]
 
 
-def _map(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+def _map(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if not isinstance(value, dict):
         raise _error(path, keyword, f"{keyword} must be an object, not {type(value).__name__}")
     for name, inner in value.items():
-        stack.append((inner, (path, keyword, name)))
+        here.visit(inner, path, keyword, name)
 
 
-def _patterns(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
-    _map(found, stack, path, keyword, value)
+def _patterns(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
+    _map(here, path, keyword, value)
     for pattern in value:
-        _check_pattern(found, pattern, path, keyword)
+        _check_pattern(here, path, keyword, pattern)
 
 
-def _dependencies(
-    found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any
-) -> None:
+def _dependencies(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if not isinstance(value, dict):
         raise _error(path, keyword, f"{keyword} must be an object, not {type(value).__name__}")
-    found.risky.append(path)
+    here.findings.is_risky = True
     for name, inner in value.items():
         if isinstance(inner, (dict, bool)):
-            stack.append((inner, (path, keyword, name)))
+            here.visit(inner, path, keyword, name)
         elif not (isinstance(inner, str) or _is_names(inner)):
             raise _error(path, keyword, f"{keyword} of {name!r} must be a schema or a list of names")
 
 
-def _list(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+def _list(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if not isinstance(value, list) or (not value and keyword != "prefixItems"):
         raise _error(path, keyword, f"{keyword} must be a non-empty list of schemas")
     if keyword == "oneOf" and not _are_apart(value):
-        found.risky.append(path)
+        here.findings.is_risky = True
     for index, inner in enumerate(value):
-        stack.append((inner, (path, keyword, index)))
+        here.visit(inner, path, keyword, index)
 
 
 def _are_apart(options: list[Any]) -> bool:
@@ -258,26 +196,24 @@ def _are_apart(options: list[Any]) -> bool:
     return len(names) == len(types) and names <= _APART and not names >= _NUMBERS
 
 
-def _one(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
-    stack.append((value, (path, keyword)))
+def _one(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
+    here.visit(value, path, keyword)
 
 
-def _risky_one(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
-    found.risky.append(path)
-    stack.append((value, (path, keyword)))
+def _risky_one(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
+    here.findings.is_risky = True
+    here.visit(value, path, keyword)
 
 
-def _items(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+def _items(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if isinstance(value, list):
         for index, inner in enumerate(value):
-            stack.append((inner, (path, keyword, index)))
+            here.visit(inner, path, keyword, index)
     else:
-        stack.append((value, (path, keyword)))
+        here.visit(value, path, keyword)
 
 
-def _type(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
-    if isinstance(value, str) and value in _TYPES:
-        return
+def _type(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     listed = value if isinstance(value, list) else [value]
     for name in listed:
         if not isinstance(name, str) or name not in _TYPES:
@@ -285,75 +221,72 @@ def _type(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: s
             raise _error(path, keyword, f"unknown type {name!r}", f"one of {names}")
 
 
-def _count(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+def _count(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if keyword == "minProperties" and value != 0 and value != 1:
-        found.risky.append(path)
-    if value.__class__ is int and value >= 0:
-        return
+        here.findings.is_risky = True
     if not is_number(value) or not is_integer(value) or value < 0:
         raise _error(path, keyword, f"{keyword} must be a non-negative integer, not {value!r}")
 
 
-def _number(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+def _number(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if keyword == "multipleOf":
-        found.risky.append(path)
-    if value.__class__ is int or is_number(value) or (isinstance(value, bool) and keyword[0] == "e"):
-        return
-    raise _error(path, keyword, f"{keyword} must be a number, not {value!r}")
+        here.findings.is_risky = True
+    if not (is_number(value) or (isinstance(value, bool) and keyword[0] == "e")):
+        raise _error(path, keyword, f"{keyword} must be a number, not {value!r}")
 
 
-def _pattern(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+def _pattern(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if not isinstance(value, str):
         raise _error(path, keyword, f"pattern must be a string, not {type(value).__name__}")
-    _check_pattern(found, value, path, keyword)
+    _check_pattern(here, path, keyword, value)
 
 
-def _string(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+def _string(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if not isinstance(value, str):
         raise _error(path, keyword, f"{keyword} must be a string, not {type(value).__name__}")
 
 
-def _ref(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
-    _string(found, stack, path, keyword, value)
+def _ref(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
+    _string(here, path, keyword, value)
     if value.startswith("#/") or value == "#":
-        found.refs.append((value, path))
+        here.refs.append((value, path))
     else:
-        found.risky.append(path)
+        here.findings.is_risky = True
 
 
-def _required(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+def _required(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if not isinstance(value, bool) and not _is_names(value):
         raise _error(path, keyword, f"required must be a list of strings, not {value!r}")
 
 
-def _enum(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+def _enum(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if not isinstance(value, list):
         raise _error(path, keyword, f"enum must be a list, not {type(value).__name__}")
 
 
-def _unique(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+def _unique(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise _error(path, keyword, "uniqueItems must be true or false")
     if value:
-        found.risky.append(path)
+        here.findings.is_risky = True
 
 
-def _id(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
+def _id(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if path and isinstance(value, str):
-        found.has_ids = True
+        here.has_ids = True
 
 
-def _anchor(found: Findings, stack: list[tuple[Any, Path]], path: Path, keyword: str, value: Any) -> None:
-    found.is_dynamic = True
+def _anchor(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
+    here.findings.is_dynamic = True
 
 
 def _is_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-def _check_pattern(found: Findings, pattern: str, path: Path, keyword: str) -> None:
+def _check_pattern(here: _CloserLook, path: Path, keyword: str, pattern: str) -> None:
     error = pattern_problem(pattern)
-    if error is not None and not found.is_lenient:
+    if error is not None and not here.is_lenient:
         message = f"the pattern {pattern[:100]!r} is malformed at offset {error.offset}: {error.message}"
         raise _error(path, keyword, message, error.hint) from error
 
@@ -368,56 +301,41 @@ def pattern_problem(pattern: str) -> RegexError | None:
     return None
 
 
-_LOOKS: Final[dict[str, Look]] = {
-    **dict.fromkeys(["properties", "$defs", "definitions", "dependentSchemas"], _map),
-    "patternProperties": _patterns,
-    **dict.fromkeys(["dependencies", "dependentRequired"], _dependencies),
-    **dict.fromkeys(["allOf", "anyOf", "oneOf", "prefixItems"], _list),
+#: How each keyword is read by the survey, and by the closer look. All others say nothing.
+_KEYWORDS: Final[dict[str, tuple[Reading, Look]]] = {
+    **dict.fromkeys(["properties", "dependentSchemas"], (Reading.MAP, _map)),
+    **dict.fromkeys(["$defs", "definitions"], (Reading.DEFINITIONS, _map)),
+    "patternProperties": (Reading.PATTERN_MAP, _patterns),
+    **dict.fromkeys(["dependencies", "dependentRequired"], (Reading.DEPENDENCIES, _dependencies)),
+    **dict.fromkeys(["allOf", "anyOf"], (Reading.SCHEMAS, _list)),
+    "prefixItems": (Reading.TUPLE, _list),
+    "oneOf": (Reading.ONE_OF, _list),
     **dict.fromkeys(
-        ["additionalProperties", "additionalItems", "then", "else", "contains", "propertyNames"], _one
+        ["additionalProperties", "additionalItems", "then", "else", "contains", "propertyNames"],
+        (Reading.SCHEMA, _one),
     ),
-    **dict.fromkeys(["not", "if", "unevaluatedItems", "unevaluatedProperties"], _risky_one),
-    "items": _items,
-    "type": _type,
     **dict.fromkeys(
-        [
-            "minLength",
-            "maxLength",
-            "minItems",
-            "maxItems",
-            "minProperties",
-            "maxProperties",
-            "minContains",
-            "maxContains",
-        ],
-        _count,
+        ["not", "if", "unevaluatedItems", "unevaluatedProperties"], (Reading.RISKY_SCHEMA, _risky_one)
     ),
-    **dict.fromkeys(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"], _number),
-    "pattern": _pattern,
-    "format": _string,
-    **dict.fromkeys(["$ref", "$dynamicRef"], _ref),
-    "required": _required,
-    "enum": _enum,
-    "uniqueItems": _unique,
-    **dict.fromkeys(["$id", "id"], _id),
-    **dict.fromkeys(["$dynamicAnchor", "$recursiveAnchor"], _anchor),
+    "items": (Reading.ITEMS, _items),
+    "type": (Reading.TYPE, _type),
+    **dict.fromkeys(
+        ["minLength", "maxLength", "minItems", "maxItems", "maxProperties", "minContains", "maxContains"],
+        (Reading.COUNT, _count),
+    ),
+    "minProperties": (Reading.MANY_COUNT, _count),
+    **dict.fromkeys(["minimum", "maximum"], (Reading.NUMBER, _number)),
+    **dict.fromkeys(["exclusiveMinimum", "exclusiveMaximum"], (Reading.BOUND, _number)),
+    "multipleOf": (Reading.RISKY_NUMBER, _number),
+    "pattern": (Reading.PATTERN, _pattern),
+    "format": (Reading.FORMAT, _string),
+    "$ref": (Reading.REF, _ref),
+    "$dynamicRef": (Reading.ODD, _ref),
+    "required": (Reading.NAMES, _required),
+    "enum": (Reading.VALUES, _enum),
+    "uniqueItems": (Reading.RISKY_FLAG, _unique),
+    **dict.fromkeys(["$id", "id"], (Reading.IDENTITY, _id)),
+    **dict.fromkeys(["$dynamicAnchor", "$recursiveAnchor"], (Reading.ODD, _anchor)),
 }
-
-#: How `_glance` reads a keyword; all that is risky or unusual is `_AS_ODD`.
-_KINDS: Final[dict[str, int]] = {
-    **dict.fromkeys(_LOOKS, _AS_ODD),
-    "type": _AS_TYPE,
-    "properties": _AS_MAP,
-    **dict.fromkeys(["$defs", "definitions"], _AS_DEFINITIONS),
-    **dict.fromkeys(["items", "additionalProperties", "additionalItems"], _AS_SCHEMA),
-    "patternProperties": _AS_PATTERNS,
-    "required": _AS_NAMES,
-    **dict.fromkeys(["minLength", "maxLength", "minItems", "maxItems"], _AS_COUNT),
-    **dict.fromkeys(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], _AS_NUMBER),
-    "$ref": _AS_REF,
-    **dict.fromkeys(["anyOf", "allOf"], _AS_LIST),
-    "pattern": _AS_PATTERN,
-    "format": _AS_TEXT,
-    "enum": _AS_VALUES,
-    **dict.fromkeys(["$id", "id"], _AS_ID),
-}
+_READINGS: Final = {keyword: int(reading) for keyword, (reading, _) in _KEYWORDS.items()}
+_LOOKS: Final = {keyword: look for keyword, (_, look) in _KEYWORDS.items()}

@@ -11,7 +11,7 @@ Judgements are one-sided: "unknown" is always allowed, and costs time only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..errors import SchemaError
 from .branches import (
@@ -29,7 +29,7 @@ from .branches import (
     Values,
 )
 from .groups import PropertyGroup
-from .values import ANY, ARRAY, OBJECT, json_key, type_bit
+from .values import ANY, ARRAY, BOOLEAN, NULL, OBJECT, json_key, type_bit
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -51,20 +51,80 @@ _BOUNDED_KEYWORDS: Final = frozenset(
         "multipleOf",
     ]
 )
-_SCALAR_KEYWORDS: Final = _BOUNDED_KEYWORDS | {
-    "type",
-    "enum",
-    "const",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "$comment",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-}
+#: What names the values of a schema; all other scalar keywords are bounds or say nothing.
+_NAMING_KEYWORDS: Final = frozenset(["type", "enum", "const"])
+_SCALAR_KEYWORDS: Final = (
+    _BOUNDED_KEYWORDS
+    | _NAMING_KEYWORDS
+    | {
+        "title",
+        "description",
+        "default",
+        "examples",
+        "$comment",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+    }
+)
+#: The values of the types that have few, and their types, by `json_key`.
+_WORDS: Final = {json_key(None): NULL, json_key(True): BOOLEAN, json_key(False): BOOLEAN}
 _DEPTH: Final = 4
+
+
+class _Domain(NamedTuple):
+    """Scalars told apart by type and by value only.
+
+    Attributes:
+        mask: The types of the values.
+        values: The values and their types by `json_key`, or None for all of the types.
+        barred: Values, by `json_key`, that are not among them.
+    """
+
+    mask: int
+    values: dict[Any, int] | None = None
+    barred: frozenset[Any] = frozenset()
+
+    def meet(self, other: _Domain, positive: bool) -> _Domain:
+        """What is in this one and in another one that bars nothing, or in this one only."""
+        mask, values, barred = self
+        if positive:
+            mask &= other.mask
+            if values is None:
+                values = other.values
+            elif other.values is not None:
+                values = {key: bit for key, bit in values.items() if key in other.values}
+        elif other.values is not None:
+            barred |= other.values.keys()
+        else:
+            mask &= ~other.mask
+        return _Domain(mask, values, barred)
+
+    def is_empty(self) -> bool:
+        """Whether no value is left."""
+        mask, values, barred = self
+        if values is None:
+            if mask & ~(NULL | BOOLEAN):
+                return False
+            values = _WORDS
+        return not any(bit & mask and key not in barred for key, bit in values.items())
+
+
+class _Said:
+    """What a branch says of one property by name.
+
+    Attributes:
+        known: All of it.
+        scalars: The part that is about scalars.
+        domain: That part as one domain, if it is one.
+    """
+
+    __slots__ = ("domain", "known", "scalars")
+
+    def __init__(self, known: list[Obligation], scalars: list[Obligation], domain: _Domain | None) -> None:
+        self.known = known
+        self.scalars = scalars
+        self.domain = domain
 
 
 class Judge:
@@ -72,7 +132,12 @@ class Judge:
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
-        self._listed: dict[Node, frozenset[Any] | None] = {}
+        self._domains: dict[Node, _Domain | None] = {}
+        self._scalars: dict[Node, bool] = {}
+        self._members: dict[tuple[Node, str], Obligation] = {}
+        # What is said of properties, for the atoms looked at last: all alternatives of a branch ask the same.
+        self._atoms: tuple[Any, ...] = ()
+        self._said: dict[str, _Said] = {}
 
     def prune(self, branch: Branch) -> list[Task] | None:
         """Reduce the choices of a branch.
@@ -159,56 +224,81 @@ class Judge:
         if mask != OBJECT or type(atom) is not tuple or atom[0] != "named":
             return None
         _, name, (node, positive) = atom
-        known = self._known(branch, name)
-        for one, sign in known:
+        said = self._said_of(branch, name)
+        for one, sign in said.known:
             if _same(one, node):
                 if sign is not positive:
                     return False
                 if branch.types == OBJECT:
                     return True
-        scalars = [one for one in known if is_scalar(one)]
-        if not scalars or not is_scalar((node, positive)):
+        if not said.scalars or not self._is_scalar((node, positive)):
             return None
-        if not self._together(scalars, (node, positive)):
+        if not self._together(said, (node, positive)):
             return False
-        if branch.types == OBJECT and not self._together(scalars, (node, not positive)):
+        if branch.types == OBJECT and not self._together(said, (node, not positive)):
             return True
         return None
 
-    def _known(self, branch: Branch, name: str) -> list[Obligation]:
+    def _said_of(self, branch: Branch, name: str) -> _Said:
         """What a branch says about the value of a property, as far as it is said by name."""
-        found: list[Obligation] = []
-        for atom in branch.objects:
-            if type(atom) is PropertyGroup:
-                node = atom.named.get(name)
-                if node is not None:
-                    found.append(self._builder.obligation((node, True)))
-            elif type(atom) is tuple and atom[0] == "named" and atom[1] == name:
-                found.append(self._builder.obligation(atom[2]))
+        if branch.objects is not self._atoms:
+            self._atoms, self._said = branch.objects, {}
+        found = self._said.get(name)
+        if found is None:
+            known: list[Obligation] = []
+            for atom in branch.objects:
+                if type(atom) is PropertyGroup:
+                    node = atom.named.get(name)
+                    if node is not None:
+                        known.append(self._builder.obligation((node, True)))
+                elif type(atom) is tuple and atom[0] == "named" and atom[1] == name:
+                    known.append(self._builder.obligation(atom[2]))
+            scalars = [one for one in known if self._is_scalar(one)]
+            found = self._said[name] = _Said(known, scalars, self._met(scalars))
         return found
 
-    def _together(self, known: list[Obligation], more: Obligation) -> bool:
-        """Whether a scalar meets all of these; from lists of values where all have one, without branches."""
-        left: frozenset[Any] | None = None
-        barred: frozenset[Any] = frozenset()
-        for node, positive in (*known, more):
-            keys = None if isinstance(node, AnyOf) else self._keys(node)
-            if keys is None:
-                left = None
-                break
-            if not positive:
-                barred |= keys
-            else:
-                left = keys if left is None else left & keys
-        if left is not None:
-            return not left <= barred
-        return self._builder.satisfiable(self._builder.cleaned([*known, more]))
+    def _met(self, obligations: list[Obligation]) -> _Domain | None:
+        """The scalars that meet all of these, if they are one domain."""
+        found = _Domain(ANY)
+        for node, positive in obligations:
+            domain = None if isinstance(node, AnyOf) else self._domain(node)
+            if domain is None:
+                return None
+            found = found.meet(domain, positive)
+        return found
 
-    def _keys(self, node: Node) -> frozenset[Any] | None:
-        """The values of a scalar schema by `json_key`, if it lists them and says no more than their type."""
-        if node not in self._listed:
-            self._listed[node] = _listed_keys(node)
-        return self._listed[node]
+    def _together(self, said: _Said, more: Obligation) -> bool:
+        """Whether a scalar meets what is said of a property and one more; as domains if they are some."""
+        node, positive = more
+        domain = None if isinstance(node, AnyOf) else self._domain(node)
+        if domain is not None and said.domain is not None:
+            return not said.domain.meet(domain, positive).is_empty()
+        return self._builder.satisfiable(self._builder.cleaned([*said.scalars, more]))
+
+    def _domain(self, node: Node) -> _Domain | None:
+        """What a scalar schema names, if it says no more than that."""
+        if node not in self._domains:
+            self._domains[node] = _named_domain(node)
+        return self._domains[node]
+
+    def _is_scalar(self, obligation: Obligation) -> bool:
+        """Whether an obligation is about scalars only, so that to decide it is cheap."""
+        node = obligation[0]
+        if isinstance(node, AnyOf):
+            return False
+        found = self._scalars.get(node)
+        if found is None:
+            found = self._scalars[node] = _is_scalar(node.schema)
+        return found
+
+    def _member(self, node: Node, name: str) -> Obligation:
+        """What a schema says of a property that it lists."""
+        key = (node, name)
+        found = self._members.get(key)
+        if found is None:
+            found = self._builder.obligation((node.child("properties", name), True))
+            self._members[key] = found
+        return found
 
     def conflicts(self, branch: Branch, node: Node, depth: int = _DEPTH) -> bool:
         """Whether it is plain that no value of the branch meets the node."""
@@ -254,24 +344,28 @@ class Judge:
                     return True
         for name in listed:
             if name in branch.required or name in needed:
-                own = self._builder.obligation((node.child("properties", name), True))
-                scalars = [one for one in self._known(branch, name) if is_scalar(one)]
-                if scalars and is_scalar(own) and not self._together(scalars, own):
-                    return True
+                own = self._member(node, name)
+                if self._is_scalar(own):
+                    said = self._said_of(branch, name)
+                    if said.scalars and not self._together(said, own):
+                        return True
         return False
 
 
-def _listed_keys(node: Node) -> frozenset[Any] | None:
+def _named_domain(node: Node) -> _Domain | None:
     from .keywords import type_mask
 
     schema = node.schema
-    if ("enum" in schema) is ("const" in schema) or not _BOUNDED_KEYWORDS.isdisjoint(schema):
+    if not _BOUNDED_KEYWORDS.isdisjoint(schema) or ("enum" in schema and "const" in schema):
         return None
-    if not node.resource.dialect.keywords >= {"enum", "const", "type"}:
+    if not node.resource.dialect.keywords >= _NAMING_KEYWORDS & schema.keys():
         return None
-    values = schema["enum"] if "enum" in schema else [schema["const"]]
     mask = type_mask(node, schema["type"]) if "type" in schema else ANY
-    return frozenset(json_key(value) for value in values if type_bit(value) & mask)
+    if "enum" in schema or "const" in schema:
+        values = schema["enum"] if "enum" in schema else [schema["const"]]
+        named = {json_key(value): bit for value in values if (bit := type_bit(value)) & mask}
+        return _Domain(mask, named)
+    return _Domain(mask, None)
 
 
 def _same(one: Node | AnyOf, other: Node | AnyOf) -> bool:
@@ -327,13 +421,8 @@ def _surface_conflict(branch: Branch, node: Node, schema: dict[str, Any]) -> boo
     return False
 
 
-def is_scalar(obligation: Obligation) -> bool:
-    """Whether an obligation is about scalars only, so that to decide it is cheap."""
-    node = obligation[0]
-    if isinstance(node, AnyOf) or not isinstance(node.schema, dict):
-        return False
-    schema = node.schema
-    if not schema.keys() <= _SCALAR_KEYWORDS:
+def _is_scalar(schema: Any) -> bool:
+    if not isinstance(schema, dict) or not schema.keys() <= _SCALAR_KEYWORDS:
         return False
     values = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else None
     if isinstance(values, list):

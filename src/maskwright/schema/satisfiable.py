@@ -62,7 +62,11 @@ class Satisfiability:
         outer, self._lowest = self._lowest, _FREE
         depth = self._open[obligations] = len(self._open)
         try:
-            answer = any(self.branch(branch) for branch in self._builder.branches(obligations))
+            plain = self._builder.plain_object(obligations)
+            if plain is not None:
+                answer = holds_object(self._builder, plain)
+            else:
+                answer = any(self.branch(branch) for branch in self._builder.branches(obligations))
         finally:
             del self._open[obligations]
         if answer or self._lowest >= depth:

@@ -34,6 +34,7 @@ __all__ = [
     "array_shape",
     "object_shapes",
     "open_capacity",
+    "open_keys",
 ]
 
 Obligations = frozenset[Obligation]
@@ -428,7 +429,7 @@ def _cells(builder: Builder, merged: _Object, known: list[str], closes: bool) ->
             return []
         if any(group.rest is not None and group.rest.schema is False for group in groups):
             return []
-        key = _open_keys(builder, merged, known) if known or merged.names else JSON_STRING
+        key = _allowed_keys(builder, merged, known) if known or merged.names else JSON_STRING
         obligations: Obligations = frozenset()
         for group in groups:
             if group.rest is not None:
@@ -436,7 +437,7 @@ def _cells(builder: Builder, merged: _Object, known: list[str], closes: bool) ->
         return [] if merged.names and is_empty(key) else [Cell(key, obligations)]
     places = {pattern: group.node for group in groups for pattern, _ in group.patterns}
     found: list[Cell] = []
-    parts: list[tuple[Lexeme, frozenset[str]]] = [(_open_keys(builder, merged, known), frozenset())]
+    parts: list[tuple[Lexeme, frozenset[str]]] = [(_allowed_keys(builder, merged, known), frozenset())]
     for pattern, node in places.items():
         text = json_string(pattern_lexeme(pattern, encoding, node, "patternProperties"))
         parts = [
@@ -474,16 +475,20 @@ def _cell_obligations(
     return None if closes and not addressed else owed
 
 
-def _open_keys(builder: Builder, merged: _Object, known: list[str]) -> Lexeme:
+def _allowed_keys(builder: Builder, merged: _Object, known: list[str]) -> Lexeme:
     """Texts of all names that are not known and are allowed as names."""
-    encoding = builder.layout.encoding
-    body = encoding.any_text
-    if known:
-        body = intersection(body, complement(builder.layout.texts(known)))
-    key = json_string(body)
+    key = open_keys(builder, known)
     for obligation in merged.names:
         key = intersection(key, builder.all_strings(builder.cleaned([obligation])))
     return key
+
+
+def open_keys(builder: Builder, known: list[str]) -> Lexeme:
+    """Texts of all names that are not known, quotes included, in the layout's encoding."""
+    body = builder.layout.encoding.any_text
+    if known:
+        body = intersection(body, complement(builder.layout.texts(known)))
+    return json_string(body)
 
 
 def _with_member(builder: Builder, merged: _Object, shape: ObjectShape, has: HasMember) -> list[ObjectShape]:

@@ -46,6 +46,7 @@ class Layout:
         encoding: How the characters of keys and constrained strings are spelled.
         is_indented: Whether the depth of a value changes its spelling.
         colon: What stands between a key and its value.
+        canonical: Any value in one spelling, and what is left out of it, for `canonical`.
     """
 
     def __init__(self, options: SchemaOptions) -> None:
@@ -55,6 +56,7 @@ class Layout:
         self._memo: dict[tuple[bytes, int], Lex] = {}
         self._any: dict[int, tuple[Expr, Expr, Expr]] = {}
         self._keys: dict[str, tuple[Lex, ...]] = {}
+        self.canonical: dict[tuple[int, int], tuple[Lexeme, frozenset[str]]] = {}
         if options.any_whitespace:
             bound = options.max_whitespace_cnt
             space = repeat(byte_set(b" \t\n\r"), 0, DEFAULT_WHITESPACE if bound is None else bound)

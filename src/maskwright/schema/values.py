@@ -7,9 +7,9 @@ decimals, never as binary floats.
 
 from __future__ import annotations
 
-import json
 import math
 from decimal import Decimal
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 from ..errors import SchemaError
@@ -44,8 +44,6 @@ ARRAY: Final = 32
 OBJECT: Final = 64
 NUMBER: Final = INTEGER | FRACTION
 ANY: Final = 127
-#: Made once: `json.dumps` makes one for each call with an option.
-_JSON: Final = json.JSONEncoder(ensure_ascii=False)
 
 
 def is_number(value: Any) -> bool:
@@ -112,7 +110,7 @@ def type_bit(value: Any) -> int:
 
 def string_text(value: str) -> bytes:
     """A string as JSON text, quotes included: raw UTF-8, shortest escapes."""
-    return _JSON.encode(value).encode("utf-8", "surrogatepass")
+    return encode_basestring(value).encode("utf-8", "surrogatepass")
 
 
 def number_text(value: Any) -> bytes:

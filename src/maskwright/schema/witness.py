@@ -44,6 +44,7 @@ _NAME_KEYWORDS: Final = frozenset(
 _ITEM_KEYWORDS: Final = frozenset(
     ["prefixItems", "additionalItems", "uniqueItems", "unevaluatedItems", "contains"]
 )
+_BOUNDS: Final = frozenset(["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"])
 #: Up to here doubles are whole numbers, and their differences exact enough.
 _MAX_EXACT: Final = 1e15
 
@@ -97,6 +98,8 @@ def _has_witness_of(kind: str, schema: dict[str, Any]) -> bool:
 
 def _has_number(schema: dict[str, Any]) -> bool:
     """Whether bounds are missing on one side, or so far apart that a whole number lies between them."""
+    if _BOUNDS.isdisjoint(schema):
+        return True
     # A bool is draft 4's way to say how the other bound is meant.
     lows = [schema[key] for key in ("minimum", "exclusiveMinimum") if key in schema]
     highs = [schema[key] for key in ("maximum", "exclusiveMaximum") if key in schema]

@@ -16,11 +16,13 @@ from typing import Final
 
 from ...lexeme import Lexeme, concat, difference, optional, star, union
 from ...regex import Encoding, compile_regex
-from ...regex.charset import ALL, subtract
+from ...regex.charset import ALL, intersect, subtract
 
 __all__ = ["regex"]
 
 _DEPTH: Final = 4
+#: Characters that start a range, taken together: see `_character_class`.
+_BLOCK: Final = 10
 _CATEGORIES: Final = (
     "L|Lu|Ll|Lt|LC|Lm|Lo|M|Mn|Mc|Me|N|Nd|Nl|No|P|Pc|Pd|Ps|Pe|Pi|Pf|Po|S|Sm|Sc|Sk|So|Z|Zs|Zl|Zp|C|Cc|Cf"
 )
@@ -75,29 +77,34 @@ def regex(encoding: Encoding) -> Lexeme:
 
 def _quantifier(encoding: Encoding) -> Lexeme:
     """``*``, ``+``, ``?`` and counts, lazy or not."""
-    ordered = "|".join(f"{low},{_at_least(low)}" for low in range(100))
-    return compile_regex(rf"(?:[*+?]|\{{(?:[0-9]+,?|{ordered})\}})\??", encoding=encoding)
+    # ``{low,high}`` by the lengths of both, then by the first digit that differs; high has no leading zeros.
+    options = ["[0-9]+,?", "[1-9]?[0-9],[1-9][0-9]{2,}", "[0-9],[1-9][0-9]", *_ordered_digits("")]
+    for tens in range(1, 10):
+        same_tens = "|".join(_ordered_digits(str(tens)))
+        greater = f"|[0-9],[{tens + 1}-9][0-9]" if tens < 9 else ""
+        options.append(f"{tens}(?:{same_tens}{greater})")
+    return compile_regex(rf"(?:[*+?]|\{{(?:{'|'.join(options)})\}})\??", encoding=encoding)
 
 
-def _at_least(low: int) -> str:
-    """Pattern of the numbers from ``low`` (below 100) on, without leading zeros."""
-    tens, ones = divmod(low, 10)
-    if low < 10:
-        return f"(?:[{ones}-9]|[1-9][0-9]+)"
-    more_tens = f"|[{tens + 1}-9][0-9]" if tens < 9 else ""
-    return f"(?:{tens}[{ones}-9]{more_tens}|[1-9][0-9]{{2,}})"
+def _ordered_digits(lead: str) -> list[str]:
+    """Patterns of two digits in order, with a comma and ``lead`` between them."""
+    return [f"{low},{lead}[{low}-9]" for low in range(10)]
 
 
 def _character_class(encoding: Encoding) -> Lexeme:
     """``[...]``: members, ranges with their ends in order, and a hyphen first or last."""
     special = tuple((ord(char), ord(char)) for char in "-\\]^")
     member = subtract(ALL, special)
+    starts = [char for low, high in intersect(member, ((0x20, 0x7E),)) for char in range(low, high + 1)]
     hyphen = encoding.text("-")
-    ranges = [
-        concat(encoding.text(chr(char)), hyphen, encoding.chars(subtract(member, ((0, char - 1),))))
-        for char in range(0x20, 0x7F)
-        if chr(char) not in "-\\]^"
-    ]
+    # In blocks: pairs within one are listed, and whatever is beyond a block is an end for all of it.
+    ranges: list[Lexeme] = []
+    for first in range(0, len(starts), _BLOCK):
+        block = starts[first : first + _BLOCK]
+        near = [f"{chr(start)}-{chr(end)}" for start in block for end in block if start <= end]
+        beyond = encoding.chars(subtract(member, ((0, block[-1]),)))
+        block_chars = encoding.chars((char, char) for char in block)
+        ranges += [encoding.texts(near), concat(block_chars, hyphen, beyond)]
     escape = compile_regex(rf"{_CLASS_ESCAPE}|{_CHARACTER_ESCAPE}|\\[b\-]", encoding=encoding)
     items = star(union(encoding.chars(member), *ranges, escape))
     opening = compile_regex(r"\[\^?-?", encoding=encoding)

@@ -43,6 +43,9 @@ MAX_DIGITS: Final = 4_096  # of a bound, before and after the point
 MAX_RESIDUES: Final = 5_000  # of the digits by the multiples
 MAX_LISTED: Final = 10_000  # multiples in a bounded range that are spelled out one by one
 _FEW_RESIDUES: Final = 200  # up to here an automaton is always better than a list
+#: Up to here an automaton is better than states made when visited, where these are little more than the
+#: residues: below a bound they are the numbers themselves.
+_FEW_IN_ENDLESS: Final = 7
 _SCIENCE_BUDGET: Final = 1_000  # residues times decimals of a mantissa
 
 
@@ -244,7 +247,7 @@ def _language(constraints: _Constraints) -> NumberLexeme:
         listed = _listed(constraints, multiple)
         if listed is not None:
             return listed
-    if n_residues > (MAX_RESIDUES if constraints.exponents else _FEW_RESIDUES):
+    if n_residues > _residues_of_automata(constraints):
         large = _large(constraints)
         if large is not None:
             return NumberLexeme(large, _left_out(constraints, None, sizeless=False))
@@ -256,6 +259,15 @@ def _language(constraints: _Constraints) -> NumberLexeme:
             hint=f"bound the range with minimum and maximum, so that it holds at most {MAX_LISTED} multiples",
         )
     return _explored(constraints, multiple, plain, others)
+
+
+def _residues_of_automata(constraints: _Constraints) -> int:
+    """How many residues are worked out as an automaton before anything is visited."""
+    if constraints.exponents:
+        return MAX_RESIDUES
+    low, high = constraints.ends()
+    is_endless = high is None and (low is None or 0 <= low <= _FEW_RESIDUES)
+    return _FEW_IN_ENDLESS if is_endless else _FEW_RESIDUES
 
 
 def _large(constraints: _Constraints) -> Lexeme | None:
