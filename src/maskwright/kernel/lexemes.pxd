@@ -5,6 +5,7 @@ from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
+from .arrangements cimport Arrangement
 from .nodes cimport Node, NodePool
 
 ctypedef uint8_t* bytemap
@@ -29,4 +30,8 @@ cdef class LexemeTable(NodePool):
     cdef int32_t intern_map(self, uint8_t* classes) noexcept nogil
     cdef int32_t byte_map(self, uint8_t byte) noexcept nogil
     cdef int32_t next_multiple(self, const Node* rec, uint8_t byte) noexcept nogil
+    cdef int32_t next_arranged(self, const Node* rec, uint8_t byte, int depth) noexcept nogil
     cdef int is_live(self, int32_t node) noexcept nogil
+    cdef int32_t arrangement_start(self, tuple args) except -4
+    cdef int32_t arrangement(self, Arrangement& what) noexcept nogil
+    cdef int32_t with_part(self, int32_t there, int32_t part) noexcept nogil
