@@ -205,3 +205,46 @@ def test_unique_arrays_inside_items() -> None:
     endless = standard(unique({**inside, "items": {"type": "string"}}))
     assert endless.takes([["b", "a"], ["a", "b"]])
     assert not endless.takes([["aa", "ab"]])
+
+
+# -- as declared -----------------------------------------------------------------------------------------
+
+
+def test_listed_members_come_as_declared_and_before_others() -> None:
+    """Where the order is not free: as in all other objects."""
+    schema = unique(
+        {"type": "object", "properties": {"z": INTEGER, "a": {"type": "object"}}, "required": ["z"]}
+    )
+    language = Language(schema, strict_mode=False)
+    assert language.takes([{"z": 1, "a": {"d": 1, "c": 2}, "y": 3, "b": 4}, {"z": 1}])
+    assert language.takes([{"z": 1, "y": 3, "b": 4}])
+    for refused in ({"a": {}, "z": 1}, {"y": 3, "z": 1}, {"z": 1, "y": 3, "a": {}}, {"a": {}}):
+        assert not language.takes([refused])
+    assert not language.takes([{"z": 1, "y": 3, "b": 4}, {"z": 1, "b": 4, "y": 3}])
+
+
+def test_two_declared_orders_of_one_value() -> None:
+    """The branches declare their members differently; the value comes once."""
+    other = {**PAIR, "properties": {"b": FLAG, "a": FLAG}}
+    language = Language(unique({"anyOf": [PAIR, other]}), strict_mode=False)
+    first, second = {"a": True, "b": False}, {"b": False, "a": True}
+    assert language.takes([first])
+    assert language.takes([second])
+    assert not language.takes([first, second])
+    assert not language.takes([second, first])
+    given = {"type": "array", "prefixItems": [PAIR, {"const": second}], "uniqueItems": True}
+    with pytest.raises(SchemaError, match="used up before it"):
+        Language(given, strict_mode=False)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 2), (2, 3), (3, 3), (0, 4)])
+def test_bounds_on_members(low: int, high: int) -> None:
+    """Of listed and open members together."""
+    listed = {"type": "object", "properties": {"a": INTEGER, "b": INTEGER}, "required": ["b"]}
+    schema = unique({**listed, "minProperties": low, "maxProperties": high})
+    validator = jsonschema_rs.Draft202012Validator(schema)
+    languages = [Language(schema, strict_mode=False, any_order=any_order) for any_order in (True, False)]
+    for names in ("b", "ab", "abx", "bx", "bxy", "abxy", "a", "ax", ""):
+        for language in languages:
+            array = [dict.fromkeys(names, 1)]
+            assert language.takes(array) is validator.is_valid(array), (names, low, high)

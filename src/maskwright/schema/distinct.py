@@ -1,9 +1,9 @@
 """Arrays whose items differ, as one rule that remembers the items' texts.
 
-Every item is a `Fresh` text of a language with one spelling per value (see `canonical`), or one per order of
-the members of objects (see `permuted`). What is left is to see that there is always something fresh to write
-or a way to end: the items are cut into classes, each with as many members as it may use up, and a counter
-per class is asked before a comma is written. A class with more values than an output can hold needs none.
+Every item is a `Fresh` text of a language with one spelling per value, but for the order of the members of
+objects (see `permuted`). What is left is to see that there is always something fresh to write or a way to
+end: the items are cut into classes, each with as many members as it may use up, and a counter per class is
+asked before a comma is written. A class with more values than an output can hold needs no counter.
 
 Refused: positions whose few values earlier positions may have used up, several ``contains``, and
 ``contains`` beside a prefix.
@@ -19,7 +19,7 @@ from ..lexeme import Lexeme, difference, intersection
 from ..rules import Act, Action, Alt, Call, Expr, Fresh, Repeat, Rule, Seq
 from .canonical import Canonical, NotRegular
 from .emptiness import is_empty, is_plainly_endless, size_of
-from .permuted import Permuted
+from .permuted import Declared, Permuted
 from .shapes import ArrayShape, Obligations, cut_array
 
 if TYPE_CHECKING:
@@ -41,10 +41,12 @@ class _Items:
 
     Attributes:
         texts: What is written.
+        orders: The same, and all other orders of members.
         counted: One text of each of them; as good as `texts` where these are endless.
     """
 
     texts: Lexeme
+    orders: Lexeme
     counted: Lexeme
 
     @property
@@ -53,13 +55,21 @@ class _Items:
         return None if is_plainly_endless(self.texts) else size_of(self.counted)
 
     def meets(self, other: _Items) -> bool:
-        return not is_empty(intersection(self.texts, other.texts))
+        return not is_empty(intersection(self.orders, other.orders))
 
     def within(self, other: _Items) -> _Items:
-        return _Items(intersection(self.texts, other.texts), intersection(self.counted, other.counted))
+        return _Items(
+            intersection(self.texts, other.orders),
+            intersection(self.orders, other.orders),
+            intersection(self.counted, other.counted),
+        )
 
     def without(self, other: _Items) -> _Items:
-        return _Items(difference(self.texts, other.texts), difference(self.counted, other.counted))
+        return _Items(
+            difference(self.texts, other.orders),
+            difference(self.orders, other.orders),
+            difference(self.counted, other.counted),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +105,7 @@ class Distinct:
         self._low, self._high = shape.low, shape.high
         self._prefix: list[Expr] = []
         self._classes: list[_Class] = []
-        self._any_order = builder.options.any_order
+        self._permutes = False
         self.left_out: set[str] = set()
         self._uncounted: set[str] = set()
         self.is_possible = shape.high is None or shape.high >= shape.low
@@ -114,19 +124,21 @@ class Distinct:
     def _items(self, builder: Builder, wanted: list[Obligations]) -> list[_Items]:
         """The items that meet each set of obligations."""
         depth = builder.layout.below(self._depth)
-        canonical: Canonical = Permuted(builder, depth) if self._any_order else Canonical(builder, depth)
-        texts = counted = canonical.all_of(wanted)
-        self.left_out = canonical.left_out
-        if isinstance(canonical, Permuted):
-            self._any_order = canonical.permutes
-            if self._any_order and not all(map(is_plainly_endless, texts)):
-                counting = Canonical(builder, depth)
-                counted = counting.all_of(wanted)
-                self._uncounted = counting.left_out
-        return list(map(_Items, texts, counted))
+        any_order = builder.options.any_order
+        written = Permuted(builder, depth) if any_order else Declared(builder, depth)
+        texts = orders = counted = written.all_of(wanted)
+        self.left_out = written.left_out
+        self._permutes = written.permutes
+        if self._permutes and self._shape.prefix and not any_order:
+            orders = Permuted(builder, depth).all_of(wanted)
+        if self._permutes and not all(map(is_plainly_endless, texts)):
+            counting = Canonical(builder, depth)
+            counted = counting.all_of(wanted)
+            self._uncounted = counting.left_out
+        return list(map(_Items, texts, orders, counted))
 
     def _fresh(self, texts: Lexeme) -> Fresh:
-        return Fresh(texts, 0, self._any_order)
+        return Fresh(texts, 0, self._permutes)
 
     # -- without contains ------------------------------------------------------------------------------
 
