@@ -19,7 +19,7 @@ cdef class LexemeTable(NodePool):
     cdef vector[int32_t] byte_maps      # map of "this byte | all others", -1 until asked for
     cdef int32_t one_class              # the map with a single class
     cdef int32_t each_byte              # the map with a class for each byte
-    cdef size_t target_words            # total length of `targets` arrays, for the memory figure
+    cdef size_t target_words            # words in `targets` arrays and in arrangements, for the memory figure
     cdef object __weakref__
     cdef int32_t step(self, int32_t node, uint8_t byte) noexcept nogil
     cdef int32_t derive(self, int32_t node, uint8_t byte, int depth) noexcept nogil

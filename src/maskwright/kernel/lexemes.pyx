@@ -457,6 +457,7 @@ cdef class LexemeTable(NodePool):
         if found != self.arrangement_ids.end():
             return self.make(OP_ARRANGEMENT, deref(found).second << 1, 0, 0)
         self.arrangements.push_back(kept)
+        self.target_words += kept.parts.size()
         self.arrangement_ids[key] = <int32_t>self.arrangements.size() - 1
         return self.make(OP_ARRANGEMENT, <int32_t>(self.arrangements.size() - 1) << 1, 0, 0)
 
@@ -471,6 +472,7 @@ cdef class LexemeTable(NodePool):
         if self.part_set_ids.find(key) == self.part_set_ids.end():
             self.part_set_ids[key] = <int32_t>self.part_sets.size()
             self.part_sets.push_back(words)
+            self.target_words += 4 * words.size()
         return self.part_set_ids[key]
 
     # ---- for Python ------------------------------------------------------------------------------

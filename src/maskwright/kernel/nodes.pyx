@@ -455,11 +455,24 @@ cdef class NodePool:
         if rest == NODE_EPSILON:
             return first
         cdef Node node = self.nodes[first]
+        # Not by recursion: a value that must not be repeated may have any length.
+        cdef vector[int32_t] spine
+        while node.op == OP_CONCAT or (node.op == OP_LITERAL and node.c != NODE_EPSILON):
+            spine.push_back(first)
+            first = node.b if node.op == OP_CONCAT else node.c
+            node = self.nodes[first]
         if node.op == OP_LITERAL:
-            return self.make(OP_LITERAL, node.a, node.b, self.concat(node.c, rest))
-        if node.op == OP_CONCAT:
-            return self.concat(node.a, self.concat(node.b, rest))
-        return self.make(OP_CONCAT, first, rest, 0)
+            rest = self.make(OP_LITERAL, node.a, node.b, rest)
+        else:
+            rest = self.make(OP_CONCAT, first, rest, 0)
+        while rest >= 0 and not spine.empty():
+            node = self.nodes[spine.back()]
+            spine.pop_back()
+            if node.op == OP_LITERAL:
+                rest = self.make(OP_LITERAL, node.a, node.b, rest)
+            else:
+                rest = self.make(OP_CONCAT, node.a, rest, 0)
+        return rest
 
     cdef int32_t union_of(self, vector[int32_t]& kids) noexcept nogil:
         cdef vector[int32_t] flat

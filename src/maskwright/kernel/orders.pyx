@@ -46,9 +46,11 @@ cdef int32_t value_of(LexemeTable table, Reader* reader, int depth) noexcept nog
     cdef int first = peek(reader)
     if depth > MAX_DEPTH:
         return CODE_UNKNOWN
-    if first == c"{" or first == c"[":
+    if (first == c"{" or first == c"[") and has_orders(reader):
         return container_of(table, reader, depth)
-    if first == c'"':
+    if first == c"{" or first == c"[":
+        skip_container(reader)
+    elif first == c'"':
         skip_string(reader)
     else:
         while peek(reader) >= 0 and not ends_scalar(peek(reader)):
@@ -58,8 +60,45 @@ cdef int32_t value_of(LexemeTable table, Reader* reader, int depth) noexcept nog
     return table.literal_before(reader.text + start, reader.at - start, NODE_EPSILON)
 
 
+cdef bint has_orders(const Reader* reader) noexcept nogil:
+    """Whether the container that begins here holds, or is, an object of several members."""
+    cdef Reader ahead = reader[0]
+    return not scan_container(&ahead, True)
+
+
+cdef void skip_container(Reader* reader) noexcept nogil:
+    """To behind the container that begins here, or beyond the end if it does not end."""
+    if not scan_container(reader, False):
+        reader.at = reader.length + 1
+
+
+cdef bint scan_container(Reader* reader, bint stops) noexcept nogil:
+    """Whether brackets match up to the end of the container that begins here, and the reader is behind it; if it
+    `stops`, False at the first comma between members of an object too."""
+    cdef vector[uint8_t] closing
+    cdef int byte
+    while True:
+        byte = peek(reader)
+        if byte < 0:
+            return stops
+        if byte == c'"':
+            skip_string(reader)
+            continue
+        reader.at += 1
+        if byte == c"{" or byte == c"[":
+            closing.push_back(c"}" if byte == c"{" else c"]")
+        elif byte == c"}" or byte == c"]":
+            if closing.back() != byte:
+                return stops
+            closing.pop_back()
+            if closing.empty():
+                return True
+        elif stops and byte == c"," and closing.back() == c"}":
+            return False
+
+
 cdef int32_t container_of(LexemeTable table, Reader* reader, int depth) noexcept nogil:
-    """All orders of the object or array that begins here."""
+    """All orders of the object or array that begins here, which is not empty."""
     cdef size_t opening = reader.at, behind, start
     cdef bint is_object = peek(reader) == c"{"
     cdef int last = c"}" if is_object else c"]"
@@ -68,9 +107,6 @@ cdef int32_t container_of(LexemeTable table, Reader* reader, int depth) noexcept
     reader.at += 1
     skip_space(reader)
     behind = reader.at
-    if peek(reader) == last:
-        reader.at += 1
-        return table.literal_before(reader.text + opening, reader.at - opening, NODE_EPSILON)
     while True:
         start = reader.at
         if is_object:
