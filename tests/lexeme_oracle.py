@@ -55,7 +55,23 @@ class _Matcher:
             case Op.MULTIPLES:
                 ends = range(start + 1, len(text) + 1)
                 return {end for end in ends if is_multiple(args, text[start:end].decode("latin-1"))}
+            case Op.ARRANGEMENT:
+                return self._arranged(args, frozenset(), start)
         raise AssertionError(lexeme.op)
+
+    def _arranged(self, args, used: frozenset[int], start: int) -> set[int]:
+        parts, required, separator, close, low, high = args
+        found = set()
+        for index, part in enumerate(parts):
+            if index in used or (high >= 0 and len(used) >= high):
+                continue
+            there = used | {index}
+            for end in self.ends(part, start):
+                if len(there) >= low and there.issuperset(required):
+                    found |= self.ends(close, end)
+                for place in self.ends(separator, end):
+                    found |= self._arranged(args, there, place)
+        return found
 
     def _repeated(self, body: Lexeme, low: int, high: int, start: int) -> set[int]:
         # Iterations beyond the required ones and the number of bytes reach nothing new.
@@ -115,7 +131,7 @@ def nodes(lexeme: Lexeme) -> list[Lexeme]:
     found = [lexeme]
     seen = {lexeme}
     for one in found:
-        for arg in one.args:
+        for arg in (*one.args, *(one.args[0] if one.op is Op.ARRANGEMENT else ())):
             if isinstance(arg, Lexeme) and arg not in seen:
                 seen.add(arg)
                 found.append(arg)

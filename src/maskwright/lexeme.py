@@ -25,6 +25,7 @@ __all__ = [
     "Lexeme",
     "Op",
     "any_byte",
+    "arrangement",
     "automaton",
     "byte_range",
     "byte_set",
@@ -59,6 +60,8 @@ class Op(IntEnum):
     REPEAT = 9  #: counted repetition; (Lexeme, min, max), max -1 for unbounded
     AUTOMATON = 10  #: explicit DFA; (rows, accepting): see `automaton`
     MULTIPLES = 11  #: texts of numbers; see `multiples`
+    #: some parts in any order: (parts, required, separator, close, low, high); see `arrangement`
+    ARRANGEMENT = 12
 
 
 class Lexeme:
@@ -272,3 +275,44 @@ def multiples(
     if high is not None and high < low:
         return EMPTY
     return Lexeme(Op.MULTIPLES, (wanted, others, apart, decimals, low, -1 if high is None else high, point))
+
+
+def arrangement(
+    parts: Sequence[Lexeme],
+    separator: Lexeme,
+    close: Lexeme,
+    *,
+    required: Iterable[int] = (),
+    low: int = 1,
+    high: int | None = None,
+) -> Lexeme:
+    """Some of the parts in any order, each at most once, a separator between any two, and then the close.
+
+    States are made as they are visited, so twenty parts do not cost a million.
+
+    Args:
+        parts: What is arranged. Neither these nor ``separator`` and ``close`` hold the empty string.
+        separator: Stands between two parts.
+        close: Stands behind the last.
+        required: Indexes of the parts that must be there.
+        low, high: Least and greatest number of parts; None for no bound.
+
+    Raises:
+        ValueError: ``low`` is less than 1, or an index is out of bounds.
+
+    >>> from maskwright.kernel.lexemes import accepts
+    >>> both = arrangement([literal(b"a"), literal(b"b")], literal(b","), literal(b"]"), required=[0])
+    >>> [accepts(both, text) for text in (b"a]", b"b,a]", b"b]", b"a,a]")]
+    [True, True, False, False]
+    """
+    needed = frozenset(required)
+    if low < 1 or not all(0 <= index < len(parts) for index in needed):
+        raise ValueError("an arrangement has at least one part, and requires only parts that it has")
+    if any(parts[index].op is Op.EMPTY for index in needed) or close.op is Op.EMPTY:
+        return EMPTY
+    kept = [index for index, part in enumerate(parts) if part.op is not Op.EMPTY]
+    if max(low, len(needed)) > (len(kept) if high is None else min(high, len(kept))):
+        return EMPTY
+    must = tuple(place for place, index in enumerate(kept) if index in needed)
+    arranged = tuple(parts[index] for index in kept)
+    return Lexeme(Op.ARRANGEMENT, (arranged, must, separator, close, low, -1 if high is None else high))

@@ -132,12 +132,17 @@ class Fresh(Expr):
     """Bytes that are in a regular language and that no `Fresh` of the same slot has matched before in this
     rule instance. What it matches is remembered in the register.
 
+    With ``any_order`` two JSON texts that differ only in the order of the members of some objects are the
+    same; all `Fresh` of a slot agree about that. White space and spellings are compared as they are, and so
+    is a text that is not JSON.
+
     The language must be a prefix code or end where something else begins, as for any lexeme; whoever makes
     the rules sees to it that there is always something fresh left, or another way on.
     """
 
     lexeme: Lexeme
     slot: int
+    any_order: bool = False
 
 
 class Action(IntEnum):

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import random
 import re
+from itertools import permutations
 
 import numpy as np
 import pytest
 
 from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
-from maskwright.lexeme import Lexeme, byte_set, concat, literal, plus
+from maskwright.lexeme import Lexeme, arrangement, byte_set, concat, literal, literals, plus, union
 from maskwright.rules import Act, Action, Alt, Expr, Fresh, Lex, Repeat, Rule, Seq
 
 TOKENS = [b"1", b"2", b"12", b"a", b'"', b",", b"[", b"]", b",1", b"1,2", b',"a"', b'"a",', b"1]", b"2,1,"]
@@ -105,3 +106,86 @@ def test_rollback_forgets_and_forks_do_not_share() -> None:
     assert fork.accept_string(b",21,12]")
     assert matcher.is_completed()
     assert fork.is_completed()
+
+
+# -- in any order ----------------------------------------------------------------------------------------
+
+MEMBERS = [b'"a":1', b'"a":2', b'"b":1', b'"b":{}']
+PIECES = [*b'{}[],:"ab12', *MEMBERS, b"},{", b'},{"a":1,', b'1,"b":1}', b"}]", b"1}", b'{"b":1,"a":1}']
+STOP_PIECE = len(PIECES)
+
+
+def _objects_matcher() -> GrammarMatcher:
+    """Arrays of distinct objects: perhaps a, 1 or 2; perhaps b, 1 or an empty object; in any order."""
+    pieces = [bytes([piece]) if isinstance(piece, int) else piece for piece in PIECES]
+    info = TokenizerInfo([*pieces, b"</s>"], stop_token_ids=[STOP_PIECE])
+    parts = [literals(MEMBERS[:2]), literals(MEMBERS[2:])]
+    item = concat(literal(b"{"), union(literal(b"}"), arrangement(parts, literal(b","), literal(b"}"))))
+    count, fresh = Act(Action.COUNT, 0, 9, 9), Fresh(item, 0, any_order=True)
+    more = Repeat(Seq((count, Lex(literal(b",")), fresh)), 0, None)
+    rule = Rule("array", Seq((Lex(literal(b"[")), count, fresh, more, Lex(literal(b"]")))))
+    compiled = GrammarCompiler(info, cache_enabled=False).compile_grammar(Grammar(rule, guards_checked=True))
+    return GrammarMatcher(compiled)
+
+
+def _all_arrays(most: int) -> set[bytes]:
+    """By enumeration; nine objects are all there are."""
+    orders: dict[frozenset[bytes], list[bytes]] = {}
+    for a in (None, *MEMBERS[:2]):
+        for b in (None, *MEMBERS[2:]):
+            members = [member for member in (a, b) if member]
+            texts = [b"{%s}" % b",".join(order) for order in permutations(members)]
+            orders[frozenset(members)] = texts
+    arrays: set[bytes] = set()
+    for n in range(1, most + 1):
+        for chosen in permutations(orders.values(), n):
+            begun = {b""}
+            for texts in chosen:
+                begun = {before + b"," + text for before in begun for text in texts}
+            arrays |= {b"[%s]" % text[1:] for text in begun}
+    return arrays
+
+
+def test_all_orders_of_what_was_written_are_taken_away() -> None:
+    """Masks against an enumeration of the language, as long as three items are enough to tell."""
+    arrays = _all_arrays(3)
+    beginnings = {text[:n] for text in arrays for n in range(len(text) + 1)}
+    matcher = _objects_matcher()
+    rng = random.Random(2)
+    for _ in range(60):
+        matcher.reset()
+        text = b""
+        while text.count(b"{") - text.count(b"{}") < 3 and len(text) < 40:
+            legal = _legal_pieces(matcher)
+            for number, piece in enumerate(PIECES):
+                after = text + (bytes([piece]) if isinstance(piece, int) else piece)
+                if after.count(b"{") <= 3 and after.count(b"},") < 3:
+                    assert (number in legal) == (after in beginnings), (text, after)
+            assert (STOP_PIECE in legal) == (text in arrays)
+            going_on = sorted(legal - {STOP_PIECE})
+            if not going_on:
+                break
+            token = rng.choice(going_on)
+            assert matcher.accept_token(token)
+            text += bytes([PIECES[token]]) if isinstance(PIECES[token], int) else PIECES[token]
+
+
+def _legal_pieces(matcher: GrammarMatcher) -> set[int]:
+    row = allocate_token_bitmask(1, STOP_PIECE + 1)
+    matcher.fill_next_token_bitmask(row)
+    bits = np.unpackbits(np.asarray(row).view(np.uint8), bitorder="little")
+    return {int(token) for token in np.flatnonzero(bits[: STOP_PIECE + 1])}
+
+
+def test_a_text_that_is_not_json_is_remembered_as_it_is() -> None:
+    """And so is one whose strings or brackets do not end."""
+    info = TokenizerInfo([*(bytes([byte]) for byte in range(256)), b"</s>"], stop_token_ids=[256])
+    odd = [b'{"a":1', b'{"a', b"[1}", b'{"a" 1}', b'"a\\', b"{1:2}", b"}", b"[,]", b'{"a":}']
+    fresh = Fresh(literals(odd), 0, any_order=True)
+    rule = Rule("odd", Seq((fresh, Repeat(Seq((Lex(literal(b";")), fresh)), 0, None))))
+    compiled = GrammarCompiler(info, cache_enabled=False).compile_grammar(Grammar(rule, guards_checked=True))
+    for text in odd:
+        other = next(one for one in odd if one != text)
+        matcher = GrammarMatcher(compiled)
+        assert matcher.accept_string(text + b";" + other)
+        assert not GrammarMatcher(compiled).accept_string(text + b";" + text + b";")

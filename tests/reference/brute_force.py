@@ -9,7 +9,7 @@ Cutting at a length is exact: every part of a short text is short, so longer par
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import permutations, product
 
 from maskwright.lexeme import Lexeme, Op
 from maskwright.rules import Act, Action, Alt, Call, Expr, Lex, Repeat, Rule, Seq
@@ -41,6 +41,8 @@ def lexeme_texts(lexeme: Lexeme, universe: Texts) -> Texts:
         return universe & set(args)
     if op is Op.AUTOMATON:
         return frozenset(text for text in universe if _run(args, text))
+    if op is Op.ARRANGEMENT:
+        return _arranged(args, universe)
     parts = [lexeme_texts(part, universe) for part in args if isinstance(part, Lexeme)]
     if op is Op.UNION:
         return frozenset().union(*parts)
@@ -63,6 +65,19 @@ def _run(automaton: tuple, text: bytes) -> bool:
             return False
         state = targets[0]
     return accepting[state]
+
+
+def _arranged(args: tuple, universe: Texts) -> Texts:
+    parts, required, *_, low, high = args
+    texts = [lexeme_texts(part, universe) for part in parts]
+    separator, close = (lexeme_texts(part, universe) for part in args[2:4])
+    found: set[bytes] = set()
+    for n in range(low, len(parts) + 1 if high < 0 else high + 1):
+        for chosen in permutations(range(len(parts)), n):
+            if set(required) <= set(chosen):
+                between = [one for index in chosen for one in (separator, texts[index])]
+                found |= _concat([*between[1:], close], universe)
+    return frozenset(found)
 
 
 def _concat(parts: list[Texts], universe: Texts) -> Texts:

@@ -12,11 +12,14 @@
 
 from cython.operator cimport dereference as deref
 from libc.stdint cimport int64_t, uint8_t
+from libcpp.algorithm cimport sort
 from libcpp.queue cimport priority_queue
 from libcpp.utility cimport pair
 
+from .arrangements cimport Arrangement, Tally, has_part, tally_of
 from .nodes cimport (
     NODE_EMPTY,
+    OP_ARRANGEMENT,
     OP_BYTES,
     OP_CONCAT,
     OP_DFA,
@@ -48,8 +51,30 @@ cdef class Distances:
         """Bytes of the shortest string of a lexeme state; UNBOUNDED if a short search does not find it."""
         cdef int32_t found = self.noted(lex)
         if found < 0:
+            found = self.by_parts(lex, 0)
+        if found < 0:
             found = self.search(lex, SEARCH_LIMIT)
         return found
+
+    cdef int32_t by_parts(self, int32_t lex, int depth) noexcept nogil:
+        """The same from the parts of a sequence, each searched on its own; -1 if that is not how to find it.
+
+        What follows a conjunction may have very many states that have nothing to do with how it ends.
+        """
+        cdef Node rec = self.table.nodes[lex]
+        cdef int32_t first, rest
+        if (rec.op != OP_CONCAT and rec.op != OP_LITERAL) or depth > MAX_DEPTH:
+            return -1
+        first = rec.b if rec.op == OP_LITERAL else self.of(rec.a)
+        lex = rec.c if rec.op == OP_LITERAL else rec.b
+        rest = self.noted(lex)
+        if rest < 0:
+            rest = self.by_parts(lex, depth + 1)
+        if rest < 0:
+            rest = self.search(lex, SEARCH_LIMIT)
+        if first == UNBOUNDED or rest == UNBOUNDED or first + rest >= FAR:
+            return -1
+        return first + rest
 
     cdef int32_t noted(self, int32_t lex) noexcept nogil:
         """The same if no search is needed; -1 if one is."""
@@ -174,6 +199,8 @@ cdef class Distances:
             # How many digits are missing is known to arithmetic alone: a search has to find out.
             self.cut = True
             return 1
+        if rec.op == OP_ARRANGEMENT:
+            return self.arrangement_lower(&rec, depth)
         if rec.op == OP_NOT:
             return 1
         part = FAR if rec.op == OP_UNION else 0
@@ -183,6 +210,40 @@ cdef class Distances:
             else:
                 part = max(part, self.lower(self.table.lists[rec.a + i], depth + 1))
         return part
+
+    cdef int32_t arrangement_lower(self, const Node* rec, int depth) noexcept nogil:
+        """The required parts that are missing, and the shortest of the others up to the least number.
+
+        This is no bound but what it is, as long as the parts are not too hard to measure.
+        """
+        cdef const Arrangement* what = &self.table.arrangements[rec.a >> 1]
+        cdef Tally tally = tally_of(what, self.table.part_sets[rec.b], rec.a & 1)
+        cdef int32_t part
+        cdef vector[int32_t] spare
+        cdef int64_t result = 0
+        for part in range(<int32_t>what.parts.size()):
+            if has_part(self.table.part_sets[rec.b], part):
+                continue
+            if part < what.n_required:
+                result += self.measured(what.parts[part], depth + 1)
+            elif tally.n_more > tally.n_missing:
+                spare.push_back(self.measured(what.parts[part], depth + 1))
+        sort(spare.begin(), spare.end())
+        for part in range(tally.n_more - tally.n_missing):
+            result += spare[part]
+        result += <int64_t>self.lower(what.separator, depth + 1) * (tally.n_more - 1 + (rec.a & 1))
+        return <int32_t>min(<int64_t>FAR, result + self.lower(what.close, depth + 1))
+
+    cdef int32_t measured(self, int32_t part, int depth) noexcept nogil:
+        """Bytes of the shortest string of a part of an arrangement, or a bound with `cut` set."""
+        cdef bint before = self.cut
+        cdef int32_t found = self.of(part) if depth < MAX_DEPTH else UNBOUNDED
+        self.cut = before
+        if found != UNBOUNDED:
+            return found
+        found = self.lower(part, depth)
+        self.cut = True
+        return found
 
     cdef int32_t trie_lower(self, int32_t leaf) noexcept nogil:
         """Depth of the nearest end of a literal, breadth first; a trie has no node twice."""

@@ -5,6 +5,7 @@ from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
+from .arrangements cimport Arrangement
 from .nodes cimport Node, NodePool
 
 ctypedef uint8_t* bytemap
@@ -18,7 +19,7 @@ cdef class LexemeTable(NodePool):
     cdef vector[int32_t] byte_maps      # map of "this byte | all others", -1 until asked for
     cdef int32_t one_class              # the map with a single class
     cdef int32_t each_byte              # the map with a class for each byte
-    cdef size_t target_words            # total length of `targets` arrays, for the memory figure
+    cdef size_t target_words            # words in `targets` arrays and in arrangements, for the memory figure
     cdef object __weakref__
     cdef int32_t step(self, int32_t node, uint8_t byte) noexcept nogil
     cdef int32_t derive(self, int32_t node, uint8_t byte, int depth) noexcept nogil
@@ -29,4 +30,8 @@ cdef class LexemeTable(NodePool):
     cdef int32_t intern_map(self, uint8_t* classes) noexcept nogil
     cdef int32_t byte_map(self, uint8_t byte) noexcept nogil
     cdef int32_t next_multiple(self, const Node* rec, uint8_t byte) noexcept nogil
+    cdef int32_t next_arranged(self, const Node* rec, uint8_t byte, int depth) noexcept nogil
     cdef int is_live(self, int32_t node) noexcept nogil
+    cdef int32_t arrangement_start(self, tuple args) except -4
+    cdef int32_t arrangement(self, Arrangement& what) noexcept nogil
+    cdef int32_t with_part(self, int32_t there, int32_t part) noexcept nogil

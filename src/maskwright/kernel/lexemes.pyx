@@ -20,7 +20,9 @@ from cython.operator cimport dereference as deref
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
+from libcpp.algorithm cimport sort
 
+from .arrangements cimport Arrangement, Tally, has_part, may_add, may_close, tally_of
 from .multiples cimport Multiples, can_end, step_multiple
 from .nodes cimport (
     CODE_LIMIT,
@@ -31,6 +33,7 @@ from .nodes cimport (
     NODE_EMPTY,
     NODE_EPSILON,
     OP_AND,
+    OP_ARRANGEMENT,
     OP_BYTES,
     OP_CONCAT,
     OP_DFA,
@@ -171,6 +174,16 @@ cdef class LexemeTable(NodePool):
             for i in range(10):
                 classes[48 + i] = <uint8_t>(i + 1)
             result = self.intern_map(classes)
+        elif rec.op == OP_ARRANGEMENT:
+            result = self.class_map(self.arrangements[rec.a >> 1].separator, depth + 1)
+            i = self.class_map(self.arrangements[rec.a >> 1].close, depth + 1)
+            result = self.meet(result, i) if result >= 0 and i >= 0 else CODE_LIMIT
+            # Also the parts that are there already: finer than need be, and the same for all sets.
+            for i in range(<int32_t>self.arrangements[rec.a >> 1].parts.size()):
+                j = self.class_map(self.arrangements[rec.a >> 1].parts[i], depth + 1)
+                if j < 0 or result < 0:
+                    return CODE_LIMIT
+                result = self.meet(result, j)
         elif rec.op == OP_CONCAT:
             result = self.class_map(rec.a, depth + 1)
             if result >= 0 and self.nodes[rec.a].nullable:
@@ -271,6 +284,8 @@ cdef class LexemeTable(NodePool):
             return NODE_EMPTY
         if rec.op == OP_MULTIPLES:
             return self.next_multiple(&rec, byte)
+        if rec.op == OP_ARRANGEMENT:
+            return self.next_arranged(&rec, byte, depth)
         if rec.op == OP_CONCAT:
             # Each count of a repetition is a node that only this one asks: a row of its own would be used once.
             if self.nodes[rec.a].op == OP_REPEAT and self.nodes[rec.a].c > 0:
@@ -313,6 +328,27 @@ cdef class LexemeTable(NodePool):
         if live < 0:
             return CODE_LIMIT
         return self.multiples_leaf(rec.a >> 6, phase, value) if live else NODE_EMPTY
+
+    cdef int32_t next_arranged(self, const Node* rec, uint8_t byte, int depth) noexcept nogil:
+        """The derivative of an OP_ARRANGEMENT node: into one of the parts that may come, or behind them all."""
+        cdef const Arrangement* what = &self.arrangements[rec.a >> 1]
+        cdef Tally tally = tally_of(what, self.part_sets[rec.b], rec.a & 1)
+        cdef vector[int32_t] kids
+        cdef int32_t i, child
+        if rec.a & 1:
+            if tally.n_there < what.high:
+                child = self.derive(what.separator, byte, depth + 1)
+                kids.push_back(self.concat(child, self.make(OP_ARRANGEMENT, rec.a - 1, rec.b, 0)))
+            if may_close(tally):
+                kids.push_back(self.derive(what.close, byte, depth + 1))
+            return self.union_of(kids)
+        for i in range(<int32_t>what.parts.size()):
+            if has_part(self.part_sets[rec.b], i) or not may_add(what, tally, i):
+                continue
+            child = self.derive(what.parts[i], byte, depth + 1)
+            if child != NODE_EMPTY:
+                kids.push_back(self.concat(child, self.make(OP_ARRANGEMENT, rec.a + 1, self.with_part(rec.b, i), 0)))
+        return self.union_of(kids)
 
     cdef int is_live(self, int32_t node) noexcept nogil:
         """1 if some byte string over the alphabet is in the language, 0 if none, -1 if undecided in
@@ -363,6 +399,81 @@ cdef class LexemeTable(NodePool):
         for i in range(seen.size()):
             self.nodes[seen[i]].live = LIVE_NO
         return 0
+
+    # ---- arrangements ----------------------------------------------------------------------------
+
+    cdef int32_t arrangement_start(self, tuple args) except -4:
+        """The node of `lexeme.arrangement` in which nothing is read; a code if the table is full."""
+        cdef Arrangement what
+        parts, required, separator, close, low, high = args
+        nodes = [self.intern(part) for part in parts]
+        what.parts = [node for index, node in enumerate(nodes) if index in required]
+        what.n_required = <int32_t>what.parts.size()
+        for index, node in enumerate(nodes):
+            if index not in required:
+                what.parts.push_back(node)
+        what.separator = self.intern(separator)
+        what.close = self.intern(close)
+        what.low = low
+        what.high = high
+        return self.arrangement(what)
+
+    cdef int32_t arrangement(self, Arrangement& what) noexcept nogil:
+        """The node of an arrangement of which nothing is read, `high` being -1 for no bound.
+
+        Parts that are empty, because the vocabulary cannot spell them, are dropped, so that counting
+        is all that decides what may follow.
+        """
+        cdef Arrangement kept
+        cdef string key
+        cdef int32_t i
+        cdef int live
+        cdef unordered_map[string, int32_t].iterator found
+        kept = what
+        kept.parts.clear()
+        for i in range(<int32_t>what.parts.size()):
+            if what.parts[i] < 0:
+                return CODE_LIMIT
+            live = what.parts[i] != NODE_EMPTY and self.is_live(what.parts[i])
+            if live < 0:
+                return CODE_LIMIT
+            if live:
+                kept.parts.push_back(what.parts[i])
+            elif i < what.n_required:
+                return NODE_EMPTY
+        if what.close < 0 or what.separator < 0:
+            return CODE_LIMIT
+        kept.high = min(<int32_t>kept.parts.size(), what.high if what.high >= 0 else <int32_t>kept.parts.size())
+        if what.separator == NODE_EMPTY:
+            kept.high = min(kept.high, 1)
+        if what.close == NODE_EMPTY or kept.high < max(max(kept.low, kept.n_required), 1):
+            return NODE_EMPTY
+        # Parts in one order, so that equal arrangements meet.
+        sort(kept.parts.begin(), kept.parts.begin() + kept.n_required)
+        sort(kept.parts.begin() + kept.n_required, kept.parts.end())
+        key = string(<char*>&kept.parts[0], kept.parts.size() * sizeof(int32_t))
+        key.append(<char*>&kept.n_required, 5 * sizeof(int32_t))
+        found = self.arrangement_ids.find(key)
+        if found != self.arrangement_ids.end():
+            return self.make(OP_ARRANGEMENT, deref(found).second << 1, 0, 0)
+        self.arrangements.push_back(kept)
+        self.target_words += kept.parts.size()
+        self.arrangement_ids[key] = <int32_t>self.arrangements.size() - 1
+        return self.make(OP_ARRANGEMENT, <int32_t>(self.arrangements.size() - 1) << 1, 0, 0)
+
+    cdef int32_t with_part(self, int32_t there, int32_t part) noexcept nogil:
+        """The set with one part more."""
+        cdef vector[uint64_t] words = self.part_sets[there]
+        cdef string key
+        if words.size() <= <size_t>(part >> 6):
+            words.resize((part >> 6) + 1, 0)
+        words[part >> 6] |= <uint64_t>1 << (part & 63)
+        key = string(<char*>&words[0], words.size() * sizeof(uint64_t))
+        if self.part_set_ids.find(key) == self.part_set_ids.end():
+            self.part_set_ids[key] = <int32_t>self.part_sets.size()
+            self.part_sets.push_back(words)
+            self.target_words += 4 * words.size()
+        return self.part_set_ids[key]
 
     # ---- for Python ------------------------------------------------------------------------------
 
@@ -458,3 +569,9 @@ def accepts(lexeme, bytes text) -> bool:
     """Whether a byte string is in the language of a lexeme description."""
     cdef LexemeTable table = scratch_table()
     return table.is_nullable(table.walk(table.node_of(lexeme), text))
+
+
+def go_on_alike(one, other, bytes text) -> bool:
+    """Whether it is plain that two lexemes go on alike after a text: both are one node then."""
+    cdef LexemeTable table = _scratch_table()
+    return table.walk(table.node_of(one), text) == table.walk(table.node_of(other), text)

@@ -12,7 +12,7 @@ cdef enum EdgeKind:
     EDGE_CALL = 2       # label = rule id; `tail` = 1: nothing follows in the calling rule
     EDGE_TOKENS = 3     # label = index into `token_sets`
     EDGE_DEAD = 4       # pruned: nothing can end from its target
-    EDGE_FRESH = 5      # label = lexeme node; a = slot whose remembered texts it must not repeat
+    EDGE_FRESH = 5      # label = lexeme node; a = slot whose remembered texts it must not repeat; b = 1: in any order
 
 cdef struct NetNode:
     int32_t first       # first outgoing edge
@@ -46,7 +46,7 @@ cdef struct Text:
 cdef struct TextSet:
     int32_t before
     int32_t text
-    int32_t lexeme              # union of their literals
+    int32_t lexeme              # union of them, perhaps with the members of objects in any order
 
 cdef class Network:
     cdef LexemeTable table
@@ -79,5 +79,5 @@ cdef class Network:
     cdef int32_t fresh_lexeme(self, int32_t register, NetEdge* edge) noexcept nogil
     cdef int32_t extend_text(self, int32_t register, uint8_t byte) noexcept nogil
     cdef int32_t remember(self, int32_t register, NetEdge* edge) noexcept nogil
-    cdef int32_t literal_of(self, int32_t text) noexcept nogil
+    cdef int32_t lexeme_of(self, int32_t text, bint any_order) noexcept nogil
     cdef int32_t intern_register(self, RegisterValue& value) noexcept nogil

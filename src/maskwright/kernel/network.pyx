@@ -14,8 +14,10 @@
 # numbered lists that share their beginnings, so they roll back and fork like everything else.
 
 from cython.operator cimport dereference as deref
+from libcpp.algorithm cimport reverse
 
 from .nodes cimport CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
+from .orders cimport all_orders
 
 from ..rules import Action
 
@@ -280,7 +282,7 @@ cdef class Network:
         if value.texts.size() <= <size_t>edge.a:
             value.texts.resize(edge.a + 1, 0)
         before = value.texts[edge.a]
-        key = (<uint64_t>before << 32) | <uint32_t>value.pending
+        key = (<uint64_t>before << 32) | (<uint32_t>value.pending << 1) | <uint32_t>edge.b
         found = self.text_set_ids.find(key)
         if found != self.text_set_ids.end():
             value.texts[edge.a] = deref(found).second
@@ -288,7 +290,7 @@ cdef class Network:
             more.before = before
             more.text = value.pending
             parts.push_back(self.text_sets[before].lexeme)
-            parts.push_back(self.literal_of(value.pending))
+            parts.push_back(self.lexeme_of(value.pending, edge.b))
             more.lexeme = self.table.union_of(parts)
             if more.lexeme < 0:
                 return CODE_LIMIT
@@ -298,16 +300,16 @@ cdef class Network:
         value.pending = 0
         return self.intern_register(value)
 
-    cdef int32_t literal_of(self, int32_t text) noexcept nogil:
-        """Lexeme node of exactly one text, built from its end."""
-        cdef int32_t node = NODE_EPSILON
-        cdef uint64_t[4] words
-        while text > 0 and node >= 0:
-            words[0] = words[1] = words[2] = words[3] = 0
-            words[self.texts[text].byte >> 6] = <uint64_t>1 << (self.texts[text].byte & 63)
-            node = self.table.concat(self.table.byte_set(words), node)
+    cdef int32_t lexeme_of(self, int32_t text, bint any_order) noexcept nogil:
+        """Lexeme node of exactly one text, or of all orders in which the members of its objects may stand."""
+        cdef vector[uint8_t] spelled
+        while text > 0:
+            spelled.push_back(self.texts[text].byte)
             text = self.texts[text].before
-        return node
+        reverse(spelled.begin(), spelled.end())
+        if any_order:
+            return all_orders(self.table, spelled)
+        return self.table.literal_before(spelled.data(), spelled.size(), NODE_EPSILON)
 
     cdef int32_t intern_register(self, RegisterValue& value) noexcept nogil:
         """Number of a register value; trailing zeros never make two values differ."""

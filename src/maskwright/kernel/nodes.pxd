@@ -4,6 +4,7 @@ from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
+from .arrangements cimport Arrangement
 from .multiples cimport Multiples
 
 # Node ids that every table shares.
@@ -37,6 +38,7 @@ cdef enum NodeOp:
     OP_NOT          # a = operand
     OP_REPEAT       # a = operand, b = min, c = max (-1: unbounded)
     OP_MULTIPLES    # a = index into `multiples` * 64 + phase; b, c = low and high half of the value
+    OP_ARRANGEMENT  # a = index into `arrangements` * 2 + 1 behind a part; b = index into `part_sets`
 
 cdef struct Node:
     uint8_t op
@@ -68,6 +70,10 @@ cdef class NodePool:
     cdef vector[int32_t] dfa_ranges     # triples low, high, target (-1: dead)
     cdef vector[Multiples] multiples
     cdef dict multiples_memo            # arguments of `lexeme.multiples` -> index into `multiples`
+    cdef vector[Arrangement] arrangements
+    cdef unordered_map[string, int32_t] arrangement_ids
+    cdef vector[vector[uint64_t]] part_sets     # bit sets; 0 is the empty one
+    cdef unordered_map[string, int32_t] part_set_ids
     cdef uint64_t[4] alphabet           # bytes that the vocabulary can spell
     cdef vector[int32_t] alphabet_bytes
     cdef int32_t max_nodes
@@ -83,10 +89,12 @@ cdef class NodePool:
     cdef int32_t repeat(self, int32_t part, int32_t low, int32_t high) noexcept nogil
     cdef int32_t byte_set(self, uint64_t* words) noexcept nogil
     cdef int32_t literal(self, bytes text)
+    cdef int32_t literal_before(self, const uint8_t* text, size_t length, int32_t rest) noexcept nogil
     cdef int32_t literal_trie(self, tuple texts)
     cdef int32_t explicit_automaton(self, tuple rows, tuple accepting)
     cdef int32_t multiples_start(self, tuple args)
     cdef int32_t multiples_leaf(self, int32_t which, int32_t phase, int64_t value) noexcept nogil
+    cdef int32_t arrangement_start(self, tuple args) except -4
     cdef int32_t trie_leaf(self, int32_t trie_node) noexcept nogil
     cdef int32_t dfa_leaf(self, int32_t dfa_state) noexcept nogil
     cdef bint _spellable(self, bytes text)
@@ -96,6 +104,7 @@ cdef class NodePool:
     cdef bint _overlaps_alphabet(self, int low, int high)
     cdef uint64_t hash_node(self, uint8_t op, int32_t a, int32_t b, int32_t c) noexcept nogil
     cdef bint same_node(self, int32_t node, uint8_t op, int32_t a, int32_t b, int32_t c) noexcept nogil
+    cdef bint is_plainly_live(self, uint8_t op, int32_t a, int32_t b, int32_t c) noexcept nogil
     cdef void grow_slots(self) noexcept nogil
 
 

@@ -39,6 +39,7 @@ cdef int _COMPLEMENT = Op.COMPLEMENT
 cdef int _REPEAT = Op.REPEAT
 cdef int _AUTOMATON = Op.AUTOMATON
 cdef int _MULTIPLES = Op.MULTIPLES
+cdef int _ARRANGEMENT = Op.ARRANGEMENT
 
 
 cdef inline uint64_t mix(uint64_t value, uint64_t more) noexcept nogil:
@@ -64,6 +65,7 @@ cdef class NodePool:
         self.slots.assign(1 << 10, 0)
         self.trie_memo = {}
         self.multiples_memo = {}
+        self.part_sets.resize(1)
         self.make(OP_EMPTY, 0, 0, 0)
         self.make(OP_EPSILON, 0, 0, 0)
 
@@ -110,6 +112,8 @@ cdef class NodePool:
             node = self.explicit_automaton(args[0], args[1])
         elif op == _MULTIPLES:
             node = self.multiples_start(args)
+        elif op == _ARRANGEMENT:
+            node = self.arrangement_start(args)
         elif op == _REPEAT:
             node = self.intern(args[0], depth + 1)
             node = self.repeat(node, args[1], args[2])
@@ -135,21 +139,26 @@ cdef class NodePool:
         return node
 
     cdef int32_t literal(self, bytes text):
-        cdef uint8_t byte
-        for byte in text:
-            if not (self.alphabet[byte >> 6] >> (byte & 63)) & 1:
-                return NODE_EMPTY
-        cdef string key = text
-        cdef unordered_map[string, int32_t].iterator found = self.pool_offsets.find(key)
+        if not self._spellable(text):
+            return NODE_EMPTY
+        return self.literal_before(<const uint8_t*>text, len(text), NODE_EPSILON)
+
+    cdef int32_t literal_before(self, const uint8_t* text, size_t length, int32_t rest) noexcept nogil:
+        """A text that can be spelled, and then what another node holds."""
+        cdef string key
+        cdef unordered_map[string, int32_t].iterator found
         cdef int32_t offset
+        if length == 0 or rest <= NODE_EMPTY:
+            return rest
+        key = string(<const char*>text, length)
+        found = self.pool_offsets.find(key)
         if found != self.pool_offsets.end():
             offset = deref(found).second
         else:
             offset = <int32_t>self.pool.size()
-            for byte in text:
-                self.pool.push_back(byte)
+            self.pool.insert(self.pool.end(), text, text + length)
             self.pool_offsets[key] = offset
-        return self.make(OP_LITERAL, offset, len(text), NODE_EPSILON)
+        return self.make(OP_LITERAL, offset, <int32_t>length, rest)
 
     cdef int32_t literal_trie(self, tuple texts):
         """Trie of a sorted tuple of literals, built breadth first so that siblings are contiguous."""
@@ -261,6 +270,10 @@ cdef class NodePool:
             return CODE_LIMIT
         return self.multiples_leaf(which, PHASE_START, 0) if found else NODE_EMPTY
 
+    cdef int32_t arrangement_start(self, tuple args) except -4:
+        """The node of `lexeme.arrangement`. `LexemeTable` makes it: it can tell which parts can end."""
+        raise NotImplementedError
+
     def _raise_limit(self):
         raise LimitExceeded(
             "a lexeme needs too many states",
@@ -342,9 +355,12 @@ cdef class NodePool:
             fresh.nullable = has_ended(&self.multiples[a >> 6], a & 63, multiple_value(b, c))
             # Only where all digits can be spelled is it enough that digits exist.
             fresh.boolean = not self._spells_digits(self.multiples[a >> 6].point)
+        elif op == OP_ARRANGEMENT:
+            # All parts can end, and the shortest string is found from theirs (distances.pyx): nothing to search for.
+            fresh.boolean = 0
         if node == NODE_EMPTY:
             fresh.live = LIVE_NO
-        elif fresh.nullable or not fresh.boolean:
+        elif fresh.nullable or not fresh.boolean or self.is_plainly_live(op, a, b, c):
             fresh.live = LIVE_YES
         else:
             fresh.live = LIVE_UNKNOWN
@@ -353,6 +369,19 @@ cdef class NodePool:
         if <size_t>node * 2 > self.slots.size():
             self.grow_slots()
         return node
+
+    cdef bint is_plainly_live(self, uint8_t op, int32_t a, int32_t b, int32_t c) noexcept nogil:
+        """Whether a node to be made holds something because its parts are known to."""
+        cdef int32_t i
+        if op == OP_LITERAL:
+            return self.nodes[c].live == LIVE_YES
+        if op == OP_CONCAT:
+            return self.nodes[a].live == LIVE_YES and self.nodes[b].live == LIVE_YES
+        if op == OP_UNION:
+            for i in range(b):
+                if self.nodes[self.lists[a + i]].live == LIVE_YES:
+                    return True
+        return op == OP_ARRANGEMENT
 
     cdef void grow_slots(self) noexcept nogil:
         cdef size_t mask = self.slots.size() * 2 - 1
@@ -427,11 +456,24 @@ cdef class NodePool:
         if rest == NODE_EPSILON:
             return first
         cdef Node node = self.nodes[first]
+        # Not by recursion: a value that must not be repeated may have any length.
+        cdef vector[int32_t] spine
+        while node.op == OP_CONCAT or (node.op == OP_LITERAL and node.c != NODE_EPSILON):
+            spine.push_back(first)
+            first = node.b if node.op == OP_CONCAT else node.c
+            node = self.nodes[first]
         if node.op == OP_LITERAL:
-            return self.make(OP_LITERAL, node.a, node.b, self.concat(node.c, rest))
-        if node.op == OP_CONCAT:
-            return self.concat(node.a, self.concat(node.b, rest))
-        return self.make(OP_CONCAT, first, rest, 0)
+            rest = self.make(OP_LITERAL, node.a, node.b, rest)
+        else:
+            rest = self.make(OP_CONCAT, first, rest, 0)
+        while rest >= 0 and not spine.empty():
+            node = self.nodes[spine.back()]
+            spine.pop_back()
+            if node.op == OP_LITERAL:
+                rest = self.make(OP_LITERAL, node.a, node.b, rest)
+            else:
+                rest = self.make(OP_CONCAT, node.a, rest, 0)
+        return rest
 
     cdef int32_t union_of(self, vector[int32_t]& kids) noexcept nogil:
         cdef vector[int32_t] flat

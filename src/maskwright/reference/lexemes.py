@@ -161,6 +161,8 @@ class DerivativeTable:
             return self._complement(parts[0])
         if op is Op.REPEAT:
             return self._repeat(parts[0], args[1], args[2])
+        if op is Op.ARRANGEMENT:
+            return self._arrangement(args)
         if op is Op.MULTIPLES:
             args = written_out(args)
         number = self._automata.setdefault(args, len(self._automata))
@@ -266,6 +268,13 @@ class DerivativeTable:
             return part
         return self._intern((Op.REPEAT, part, low, high))
 
+    def _arrangement(self, args: tuple[Any, ...]) -> int:
+        parts, required, separator, close, low, high = args
+        left = tuple((self._starts[part], index in required) for index, part in enumerate(parts))
+        most = len(parts) if high < 0 else high
+        node = (Op.ARRANGEMENT, False, left, self._starts[separator], self._starts[close], low, most)
+        return self._intern(node)
+
     # -- derivatives -----------------------------------------------------------------------------
 
     def _inner(self, state: int) -> tuple[int, ...]:
@@ -275,6 +284,9 @@ class DerivativeTable:
             return (args[0], args[1]) if self._nullable[args[0]] else (args[0],)
         if op in (Op.UNION, Op.INTERSECTION):
             return tuple(args)
+        if op is Op.ARRANGEMENT:
+            is_behind, left, separator, close, *_ = args
+            return (separator, close) if is_behind else tuple(part for part, _ in left)
         return (args[0],) if op in (Op.COMPLEMENT, Op.REPEAT) else ()
 
     def _derivative(self, state: int, byte: int) -> int:
@@ -299,11 +311,33 @@ class DerivativeTable:
             part, low, high = args
             rest = self._repeat(part, max(low - 1, 0), high if high < 0 else high - 1)
             return self._concat((inner[0], rest))
+        if op is Op.ARRANGEMENT:
+            return self._arranged(args, inner)
         if op is Op.AUTOMATON:
             for low, high, target in self._automaton_rows[args[0]][args[1]]:
                 if low <= byte <= high:
                     return self._intern((op, args[0], target))
         return EMPTY
+
+    def _arranged(self, args: list[Any], inner: list[int]) -> int:
+        """Behind a part: a separator and more, or the close. Else: one of the parts that are left.
+
+        ``low`` and ``high`` are what is still needed and what there still is room for. Whether that can be
+        met is left to the search for emptiness.
+        """
+        is_behind, left, separator, close, low, high = args
+        if is_behind:
+            another = self._intern((Op.ARRANGEMENT, False, left, separator, close, low, high))
+            options = [self._concat((inner[0], another))] if left and high > 0 else []
+            if low <= 0 and not any(required for _, required in left):
+                options.append(inner[1])
+            return self._union(options)
+        options = []
+        for place, after in enumerate(inner):
+            rest = (*left[:place], *left[place + 1 :])
+            behind = self._intern((Op.ARRANGEMENT, True, rest, separator, close, max(low - 1, 0), high - 1))
+            options.append(self._concat((after, behind)))
+        return self._union(options)
 
     def _split_masks(self, state: int) -> frozenset[int]:
         """Byte sets (256-bit masks) such that bytes in exactly the same ones behave alike."""
@@ -336,6 +370,8 @@ class DerivativeTable:
 def _operands(lexeme: Lexeme) -> tuple[Lexeme, ...]:
     if lexeme.op in (Op.CONCAT, Op.UNION, Op.INTERSECTION):
         return lexeme.args
+    if lexeme.op is Op.ARRANGEMENT:
+        return (*lexeme.args[0], *lexeme.args[2:4])
     return (lexeme.args[0],) if lexeme.op in (Op.COMPLEMENT, Op.REPEAT) else ()
 
 

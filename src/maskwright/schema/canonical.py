@@ -2,12 +2,10 @@
 
 ``uniqueItems`` compares values; the kernel remembers texts. So items of such an array are written in one
 spelling: strings with the shortest escapes, numbers without exponents and trailing zeros, containers with
-one white space and their members in one order. The order is the declared one while all objects are closed.
-Names that no schema lists cannot be ordered by a regular language; there members are sorted, and two open
-names with the same first byte are left out, as is nesting beyond a few levels, and of unique arrays inside
-items what is not regular (see `unique_texts`): `left_out` says so.
-
-Rejected: remembering a text with its members sorted by the kernel, which would have to read JSON for that.
+one white space and their members in one order (`permuted` leaves that free). The order is the declared one
+while all objects are closed. Names that no schema lists cannot be ordered by a regular language; there
+members are sorted, and two open names with the same first byte are left out, as is nesting beyond a few
+levels, and of unique arrays inside items what is not regular (see `unique_texts`): `left_out` says so.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from ..lexeme import (
     any_byte,
     byte_set,
     concat,
-    difference,
     intersection,
     literal,
     literals,
@@ -38,15 +35,13 @@ from .finite import value_meets
 from .numeric import numbers_lexeme
 from .shapes import ArrayShape, Cell, Member, ObjectShape, Obligations, cut_array, prune_object
 from .unique_texts import in_any_order, in_order_of_starts
-from .values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, decimal_of, string_text
+from .values import ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING, decimal_of, string_text
 
 if TYPE_CHECKING:
     from .builder import Builder
 
-__all__ = ["Canonical", "NotRegular"]
+__all__ = ["CLASSES", "Canonical", "NotRegular"]
 
-#: Containers inside one item.
-_MAX_NESTING: Final = 4
 #: Bounds on the members of an object beyond which it is not written out.
 _MAX_MEMBERS: Final = 64
 _MAX_DIGITS: Final = 4000
@@ -56,7 +51,7 @@ _ANYTHING: Final = star(any_byte)
 _DIGITS: Final = byte_set(b"0123456789")
 _FIRST: Final = byte_set(b"123456789")
 #: A key whose text starts so: one class per ASCII character, one for the escapes, one for all the others.
-_CLASSES: Final = (*((byte,) for byte in range(0x20, 0x80)), tuple(range(0x80, 0x100)))
+CLASSES: Final = (*((byte,) for byte in range(0x20, 0x80)), tuple(range(0x80, 0x100)))
 
 
 class NotRegular(Exception):
@@ -67,13 +62,14 @@ class _Opened(Exception):
     """Some object has open names: members have to be sorted."""
 
 
-@lru_cache(maxsize=1)
-def _numbers() -> Lexeme:
-    """One spelling of each number."""
-    whole = union(literal(b"0"), concat(_FIRST, star(_DIGITS)))
-    point = concat(literal(b"."), star(_DIGITS), _FIRST)
-    text = concat(optional(literal(b"-")), whole, optional(point))
-    return difference(text, literal(b"-0"))
+@lru_cache(maxsize=2)
+def _numbers(*, whole_only: bool) -> Lexeme:
+    """One spelling of each number. Without a complement, so that nothing has to be searched for."""
+    whole = concat(_FIRST, star(_DIGITS))
+    if not whole_only:
+        point = concat(literal(b"."), star(_DIGITS), _FIRST)
+        whole = union(concat(whole, optional(point)), concat(literal(b"0"), point))
+    return union(literal(b"0"), concat(optional(literal(b"-")), whole))
 
 
 @lru_cache(maxsize=256)
@@ -103,7 +99,10 @@ class Canonical:
 
     Attributes:
         left_out: What is never written, in words.
+        max_nesting: Levels of containers in one item.
     """
+
+    max_nesting = 4
 
     def __init__(self, builder: Builder, depth: int) -> None:
         self._builder = builder
@@ -160,7 +159,7 @@ class Canonical:
         builder, types = self._builder, branch.types
         if branch.values is not None:
             met = [value for value in branch.values.values() if value_meets(builder, branch, value)]
-            return literals([self._text(value, nesting) for value in met])
+            return self._given(met, nesting)
         parts: list[Lexeme] = []
         if types & (NULL | BOOLEAN):
             words = builder.words_of(branch, types & (NULL | BOOLEAN))
@@ -170,9 +169,9 @@ class Canonical:
             plain = strings is JSON_STRING
             parts.append(JSON_STRING_CANONICAL if plain else intersection(strings, JSON_STRING_CANONICAL))
         if types & NUMBER:
-            parts.append(intersection(numbers_lexeme(branch, "plain", builder.report), _numbers()))
-        if types & (ARRAY | OBJECT) and nesting >= _MAX_NESTING:
-            self.left_out.add(f"items with more than {_MAX_NESTING} levels of containers")
+            parts.append(self._numbers(branch))
+        if types & (ARRAY | OBJECT) and nesting >= self.max_nesting:
+            self.left_out.add(f"items with more than {self.max_nesting} levels of containers")
             types &= ~(ARRAY | OBJECT)
         if types & ARRAY:
             parts.append(self._array(builder.array_of(branch), nesting))
@@ -182,7 +181,17 @@ class Canonical:
                 parts.append(EMPTY if pruned is None else self._object(pruned, nesting))
         return union(*(part for part in parts if not is_empty(part)))
 
+    def _numbers(self, branch: Branch) -> Lexeme:
+        kinds = branch.types & NUMBER
+        is_plain = all(kind == "plain" for kind, _, _ in branch.numbers) and not branch.excluded
+        if is_plain and kinds in (NUMBER, INTEGER):
+            return _numbers(whole_only=kinds == INTEGER)
+        return intersection(numbers_lexeme(branch, "plain", self._builder.report), _numbers(whole_only=False))
+
     # -- given values ----------------------------------------------------------------------------------
+
+    def _given(self, values: list[Any], nesting: int) -> Lexeme:
+        return literals([self._text(value, nesting) for value in values])
 
     def _text(self, value: Any, nesting: int) -> bytes:
         if isinstance(value, str):
@@ -315,7 +324,7 @@ class _Members:
         self._top = max(shape.low, 1 if shape.high is None else shape.high + 1)
 
     def _interleave(self, known: list[Member]) -> None:
-        for number, first in enumerate(_CLASSES):
+        for number, first in enumerate(CLASSES):
             self._places.extend(
                 (member, number) for member in known if (string_text(member.name)[1:] or b'"')[0] in first
             )

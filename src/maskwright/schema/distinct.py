@@ -1,9 +1,9 @@
 """Arrays whose items differ, as one rule that remembers the items' texts.
 
-Every item is a `Fresh` text of a language with one spelling per value (see `canonical`). What is left is to
-see that there is always something fresh to write or a way to end: the items are cut into classes, each with
-as many members as it may use up, and a counter per class is asked before a comma is written. A class with
-more texts than an output can hold needs no counter.
+Every item is a `Fresh` text of a language with one spelling per value, but for the order of the members of
+objects (see `permuted`). What is left is to see that there is always something fresh to write or a way to
+end: the items are cut into classes, each with as many members as it may use up, and a counter per class is
+asked before a comma is written. A class with more values than an output can hold needs no counter.
 
 Refused: positions whose few values earlier positions may have used up, several ``contains``, and
 ``contains`` beside a prefix.
@@ -18,8 +18,9 @@ from ..errors import LimitExceeded
 from ..lexeme import Lexeme, difference, intersection
 from ..rules import Act, Action, Alt, Call, Expr, Fresh, Repeat, Rule, Seq
 from .canonical import Canonical, NotRegular
-from .emptiness import is_empty, size_of
-from .shapes import ArrayShape, cut_array
+from .emptiness import is_empty, is_plainly_endless, size_of
+from .permuted import Declared, Permuted
+from .shapes import ArrayShape, Obligations, cut_array
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -35,16 +36,53 @@ _ENDLESS: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
+class _Items:
+    """Values that an item may be.
+
+    Attributes:
+        texts: What is written.
+        orders: The same, and all other orders of members.
+        counted: One text of each of them; as good as `texts` where these are endless.
+    """
+
+    texts: Lexeme
+    orders: Lexeme
+    counted: Lexeme
+
+    @property
+    def size(self) -> int | None:
+        """How many there are, or a lower bound; None when there are more than any output could use up."""
+        return None if is_plainly_endless(self.texts) else size_of(self.counted)
+
+    def meets(self, other: _Items) -> bool:
+        return not is_empty(intersection(self.orders, other.orders))
+
+    def within(self, other: _Items) -> _Items:
+        return _Items(
+            intersection(self.texts, other.orders),
+            intersection(self.orders, other.orders),
+            intersection(self.counted, other.counted),
+        )
+
+    def without(self, other: _Items) -> _Items:
+        return _Items(
+            difference(self.texts, other.orders),
+            difference(self.orders, other.orders),
+            difference(self.counted, other.counted),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class _Class:
     """Items that are counted together.
 
     Attributes:
-        lexeme: Their texts.
+        texts: What is written.
         least: How many the array needs.
         most: How many there may be; None for no bound.
     """
 
-    lexeme: Lexeme
+    texts: Lexeme
     least: int
     most: int | None
 
@@ -63,12 +101,13 @@ class Distinct:
     def __init__(self, builder: Builder, shape: ArrayShape, depth: int) -> None:
         self._layout = builder.layout
         self._depth = depth
-        self._canonical = Canonical(builder, builder.layout.below(depth))
         self._shape = shape = cut_array(builder, shape)
         self._low, self._high = shape.low, shape.high
         self._prefix: list[Expr] = []
         self._classes: list[_Class] = []
+        self._permutes = False
         self.left_out: set[str] = set()
+        self._uncounted: set[str] = set()
         self.is_possible = shape.high is None or shape.high >= shape.low
         if not self.is_possible:
             return
@@ -76,49 +115,68 @@ class Distinct:
             if shape.counts:
                 self._count(builder)
             else:
-                self._positions()
+                self._positions(builder)
         except (RecursionError, LimitExceeded) as error:
             raise NotRegular("items that are too large to be compared") from error
-        self.left_out = self._canonical.left_out
+        if not self.is_possible:
+            self.left_out |= self._uncounted
+
+    def _items(self, builder: Builder, wanted: list[Obligations]) -> list[_Items]:
+        """The items that meet each set of obligations."""
+        depth = builder.layout.below(self._depth)
+        any_order = builder.options.any_order
+        written = Permuted(builder, depth) if any_order else Declared(builder, depth)
+        texts = orders = counted = written.all_of(wanted)
+        self.left_out = written.left_out
+        self._permutes = written.permutes
+        if self._permutes and self._shape.prefix and not any_order:
+            orders = Permuted(builder, depth).all_of(wanted)
+        if self._permutes and not all(map(is_plainly_endless, texts)):
+            counting = Canonical(builder, depth)
+            counted = counting.all_of(wanted)
+            self._uncounted = counting.left_out
+        return list(map(_Items, texts, orders, counted))
+
+    def _fresh(self, texts: Lexeme) -> Fresh:
+        return Fresh(texts, 0, self._permutes)
 
     # -- without contains ------------------------------------------------------------------------------
 
-    def _positions(self) -> None:
+    def _positions(self, builder: Builder) -> None:
         shape, high = self._shape, self._high
         n_prefix = len(shape.prefix) if high is None else min(len(shape.prefix), high)
         if n_prefix > _MAX_PREFIX:
             raise NotRegular("more than 100 positions")
         has_rest = high is None or high > n_prefix
         wanted = [*shape.prefix[:n_prefix], *([shape.rest] if has_rest else [])]
-        lexemes = self._canonical.all_of(wanted)
-        prefix, rest = lexemes[:n_prefix], lexemes[n_prefix] if has_rest else None
-        for index, lexeme in enumerate(prefix):
-            if not self._has_always(lexeme, prefix[:index]):
+        items = self._items(builder, wanted)
+        prefix, rest = items[:n_prefix], items[n_prefix] if has_rest else None
+        for index, one in enumerate(prefix):
+            if not self._has_always(one, prefix[:index]):
                 raise NotRegular("a position whose few values may have been used up before it")
-        self._prefix = [Fresh(lexeme, 0) for lexeme in prefix]
-        n_texts = None if rest is None else size_of(rest)
-        if rest is None or n_texts is None:
+        self._prefix = [self._fresh(one.texts) for one in prefix]
+        n_values = None if rest is None else rest.size
+        if rest is None or n_values is None:
             if rest is not None:
-                self._classes = [_Class(rest, 0, None)]
+                self._classes = [_Class(rest.texts, 0, None)]
             return
-        overlapping = [index for index, one in enumerate(prefix) if self._meet(one, rest)]
-        most = n_prefix + n_texts
-        if not overlapping or (high is not None and high - n_prefix + len(overlapping) <= n_texts):
+        overlapping = [index for index, one in enumerate(prefix) if one.meets(rest)]
+        most = n_prefix + n_values
+        if not overlapping or (high is not None and high - n_prefix + len(overlapping) <= n_values):
             self._high = most if high is None else min(high, most)
-            self._classes = [_Class(rest, 0, None)]
+            self._classes = [_Class(rest.texts, 0, None)]
         else:
-            self._share(prefix, rest, n_texts, overlapping)
+            self._share(prefix, rest, n_values, overlapping)
         self.is_possible = most >= self._low and (self._high is None or self._high >= self._low)
 
-    def _share(self, prefix: list[Lexeme], rest: Lexeme, n_texts: int, overlapping: list[int]) -> None:
+    def _share(self, prefix: list[_Items], rest: _Items, n_values: int, overlapping: list[int]) -> None:
         """Positions of the prefix that use up what the rest is made of: both draw on one counter."""
-        spare = n_texts - max(0, self._low - len(prefix))
+        spare = n_values - max(0, self._low - len(prefix))
         may_choose = False
         for index in overlapping:
-            inside, outside = intersection(prefix[index], rest), difference(prefix[index], rest)
-            taken = Seq((Act(Action.COUNT, 1, spare, n_texts), Fresh(inside, 0)))
-            is_forced = is_empty(outside)
-            if is_forced:
+            inside, outside = prefix[index].within(rest), prefix[index].without(rest)
+            taken = Seq((Act(Action.COUNT, 1, spare, n_values), self._fresh(inside.texts)))
+            if is_empty(outside.texts):
                 if may_choose:
                     raise NotRegular("a position whose few values may have been used up before it")
                 spare_left = spare - overlapping.index(index)
@@ -129,19 +187,15 @@ class Distinct:
             if not self._has_always(outside, prefix[:index]):
                 raise NotRegular("a position whose few values may have been used up before it")
             may_choose = True
-            self._prefix[index] = Alt((taken, Fresh(outside, 0)))
-        self._classes = [_Class(rest, 0, n_texts)]
+            self._prefix[index] = Alt((taken, self._fresh(outside.texts)))
+        self._classes = [_Class(rest.texts, 0, n_values)]
 
-    def _has_always(self, lexeme: Lexeme, before: list[Lexeme]) -> bool:
-        """Whether something of a language is left, whatever stands before."""
-        n_texts = size_of(lexeme)
-        if n_texts is None or n_texts > len(before):
+    def _has_always(self, items: _Items, before: list[_Items]) -> bool:
+        """Whether something is left, whatever stands before."""
+        n_values = items.size
+        if n_values is None or n_values > len(before):
             return True
-        return n_texts > sum(self._meet(lexeme, one) for one in before)
-
-    @staticmethod
-    def _meet(one: Lexeme, other: Lexeme) -> bool:
-        return not is_empty(intersection(one, other))
+        return n_values > sum(map(items.meets, before))
 
     # -- with contains ---------------------------------------------------------------------------------
 
@@ -153,18 +207,18 @@ class Distinct:
         node, positive = count.obligation
         matching = builder.cleaned([*shape.rest, (node, positive)])
         other = builder.cleaned([*shape.rest, (node, not positive)])
-        inside, outside = self._canonical.all_of([matching, other])
+        inside, outside = self._items(builder, [matching, other])
         spare = None if high is None else high - count.low
         found = [
-            _Class(inside, count.low, _least(count.high, size_of(inside))),
-            _Class(outside, 0, _least(spare, size_of(outside))),
+            _Class(inside.texts, count.low, _least(count.high, inside.size)),
+            _Class(outside.texts, 0, _least(spare, outside.size)),
         ]
         n_most = sum(_ENDLESS if one.most is None else one.most for one in found)
         self.is_possible = n_most >= self._low and all(
             one.most is None or one.most >= one.least for one in found
         )
         self._high = _least(high, n_most if n_most < _ENDLESS else None)
-        self._classes = [one for one in found if one.most != 0 and not is_empty(one.lexeme)]
+        self._classes = [one for one in found if one.most != 0 and not is_empty(one.texts)]
 
     # -- writing ---------------------------------------------------------------------------------------
 
@@ -213,7 +267,7 @@ class Distinct:
             if one.least or one.most is not None:
                 parts.append(_counted(number, one.least, one.most))
             parts.extend([separator] if separator is not None else [])
-            found.append(Seq((*parts, Fresh(one.lexeme, 0))))
+            found.append(Seq((*parts, self._fresh(one.texts))))
         return found
 
 

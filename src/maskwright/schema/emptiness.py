@@ -12,7 +12,7 @@ from ..lexeme import Lexeme, Op
 if TYPE_CHECKING:
     from ..kernel.lexemes import LexemeTable
 
-__all__ = ["has_no_text", "holds_text", "is_empty", "size_of"]
+__all__ = ["go_on_alike", "has_no_text", "holds_text", "is_empty", "is_plainly_endless", "size_of"]
 
 #: Nodes of the automaton of the strings of one place.
 _MAX_NODES: Final = 100_000
@@ -34,6 +34,13 @@ def is_empty(lexeme: Lexeme) -> bool:
     from ..kernel.lexemes import is_empty as kernel_is_empty
 
     return bool(kernel_is_empty(lexeme))
+
+
+def go_on_alike(one: Lexeme, other: Lexeme, text: bytes) -> bool:
+    """Whether it is plain that two languages go on alike after a text; they may do so if this is False."""
+    from ..kernel.lexemes import go_on_alike as kernel_go_on_alike
+
+    return bool(kernel_go_on_alike(one, other, text))
 
 
 @lru_cache(maxsize=1024)
@@ -62,6 +69,16 @@ def holds_text(lexeme: Lexeme, text: bytes) -> bool:
     from ..kernel.lexemes import accepts
 
     return bool(accepts(lexeme, text))
+
+
+@lru_cache(maxsize=1024)
+def is_plainly_endless(lexeme: Lexeme) -> bool:
+    """Whether a short walk shows that a language holds endless texts. It may also do so if this is False."""
+    from ..kernel.lexemes import LexemeTable
+
+    table = LexemeTable()
+    node = table.node_of(lexeme)
+    return not table.is_node_empty(node) and _has_plain_loop(table, node)
 
 
 @lru_cache(maxsize=1024)

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Final
 
-from ..lexeme import EMPTY, Lexeme, byte_range, concat, intersection, literal, star, union
+from ..lexeme import EMPTY, Lexeme, Op, byte_range, concat, intersection, literal, star, union
 from .emptiness import is_empty
 
-__all__ = ["in_any_order", "in_order_of_starts"]
+__all__ = ["cut_by_starts", "in_any_order", "in_order_of_starts"]
 
 _ANY: Final = star(byte_range(0, 0xFF))
 #: How values start: strings by their first character (all escapes alike), the rest by a byte.
@@ -59,19 +59,41 @@ def _starting() -> list[Lexeme]:
     return [*(concat(literal(bytes(start)), _ANY) for start in _STARTS), beyond]
 
 
+def cut_by_starts(item: Lexeme) -> list[Lexeme]:
+    """The texts of `item` by how they start, as far as there are some.
+
+    Containers start with one bracket. They are not cut: an intersection has to be searched for its end.
+    """
+    containers: dict[int, list[Lexeme]] = {}
+    others: list[Lexeme] = []
+    for part in _alternatives(item):
+        head = part.args[0] if part.op is Op.CONCAT else part
+        if head.op is Op.LITERAL and head.args[0][0] in b"[{":
+            containers.setdefault(head.args[0][0], []).append(part)
+        else:
+            others.append(part)
+    cuts = [intersection(union(*others), start) for start in _starting()]
+    whole = (union(*parts) for parts in containers.values())
+    return [cut for cut in (*cuts, *whole) if not is_empty(cut)]
+
+
+def _alternatives(item: Lexeme) -> list[Lexeme]:
+    if item.op is not Op.UNION:
+        return [item]
+    return [one for part in item.args for one in _alternatives(part)]
+
+
 def in_order_of_starts(item: Lexeme, separator: bytes, low: int, high: int | None) -> Lexeme:
     """Sequences of texts of `item`, at least one of them, that start differently; in one order.
 
     `EMPTY` if so few start differently that none is long enough.
     """
-    cuts = [intersection(item, start) for start in _starting()]
-    cuts = [cut for cut in cuts if not is_empty(cut)]
     # Counts end where they no longer matter.
     top = max(low, 1 if high is None else high + 1)
     after = [
         literal(b"") if n >= max(low, 1) and (high is None or n <= high) else EMPTY for n in range(top + 1)
     ]
-    for cut in reversed(cuts):
+    for cut in reversed(cut_by_starts(item)):
         after = [
             union(concat(literal(separator if n else b""), cut, after[min(n + 1, top)]), after[n])
             for n in range(top + 1)

@@ -14,6 +14,7 @@ Rejected: asking the kernel for its automaton: front-ends do not import it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, Final
 
 from ..errors import LimitExceeded
@@ -61,6 +62,8 @@ def character_automaton(lexeme: Lexeme) -> tuple[list[CharacterRow], set[int]]:
 def _operands(lexeme: Lexeme) -> tuple[Lexeme, ...]:
     if lexeme.op in (Op.CONCAT, Op.UNION, Op.INTERSECTION, Op.COMPLEMENT):
         return lexeme.args
+    if lexeme.op is Op.ARRANGEMENT:
+        return (*lexeme.args[0], *lexeme.args[2:4])
     return lexeme.args[:1] if lexeme.op is Op.REPEAT else ()
 
 
@@ -143,6 +146,37 @@ class _Terms:
             return _EMPTY
         return _EPSILON if members == {b""} else self.add(("texts", members), b"" in members)
 
+    def arranged(
+        self,
+        parts: tuple[Lexeme, ...],
+        required: tuple[int, ...],
+        separator: Lexeme,
+        close: Lexeme,
+        low: int,
+        high: int,
+    ) -> int:
+        """All orders of the parts, a term for each set of them that may be there."""
+        if 2 ** len(parts) > MAX_STATES:
+            raise LimitExceeded(
+                f"{len(parts)} parts in any order need too many states to be printed as EBNF",
+                resource="printed states",
+                limit=MAX_STATES,
+            )
+        terms, between, last = list(map(self.take, parts)), self.take(separator), self.take(close)
+
+        @cache
+        def behind(there: frozenset[int]) -> int:
+            options = [last] if len(there) >= low and there.issuperset(required) else []
+            if high < 0 or len(there) < high:
+                options.append(self.concat((between, another(there))))
+            return self.union(options)
+
+        def another(there: frozenset[int]) -> int:
+            left = [index for index in range(len(terms)) if index not in there]
+            return self.union(self.concat((terms[index], behind(there | {index}))) for index in left)
+
+        return another(frozenset())
+
     def take(self, lexeme: Lexeme) -> int:
         """The term of a lexeme."""
         known = self.imported.get(id(lexeme))
@@ -162,6 +196,8 @@ class _Terms:
             return self.texts(args)
         if op is Op.AUTOMATON:
             return self.add(("state", args, 0), args[1][0])
+        if op is Op.ARRANGEMENT:
+            return self.arranged(*args)
         if op is Op.MULTIPLES:
             raise LimitExceeded(
                 f"multiples of {args[0]} need too many states to be printed as EBNF",

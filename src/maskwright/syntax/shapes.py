@@ -80,6 +80,8 @@ class Shapes:
             return _automaton(*args)
         if op is Op.MULTIPLES:
             return Shape(False, _DIGITS, False, False)
+        if op is Op.ARRANGEMENT:
+            return Shape(False, _ALL_BYTES, False, True)
         parts = [self._known[id(part)][1] for part in args if isinstance(part, Lexeme)]
         if op is Op.CONCAT:
             return _concat(parts, args, self)
