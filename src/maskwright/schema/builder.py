@@ -33,9 +33,10 @@ from .objects import object_expr
 from .options import SchemaOptions
 from .preflight import preflight
 from .propagate import Judge
+from .pruning import pruned_objects
 from .report import Report, Status
 from .satisfiable import Satisfiability
-from .shapes import ArrayShape, ObjectShape, Obligations, array_shape, object_shapes, prune_object
+from .shapes import ArrayShape, ObjectShape, Obligations, array_shape, object_shape
 from .spelling import any_number, layout_of
 from .strings import plainly_has_text, string_lexeme
 from .values import ANY, ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, type_bit
@@ -79,7 +80,6 @@ class Builder:
         report: What became of each keyword.
         layout: Whitespace and separators.
         anything: A node that every value meets.
-        n_ways: Shapes made so far of objects that ask for some open member.
         distinct: Arrays of unique items, per shape and depth.
         made: The rules of values so far, and what each of them has to meet.
     """
@@ -101,9 +101,8 @@ class Builder:
         self._unions: dict[frozenset[Obligation], AnyOf] = {}
         self._followed: dict[Node, Node] = {}
         self._arrays: dict[tuple[Branch, bool], ArrayShape] = {}
-        self._objects: dict[tuple[Branch, bool], list[ObjectShape]] = {}
+        self._objects: dict[tuple[Branch, bool], ObjectShape | None] = {}
         self._strings: dict[Branch, Lexeme] = {}
-        self.n_ways = 0
         self.distinct: dict[tuple[ArrayShape, int], Distinct] = {}
 
     # -- obligations -------------------------------------------------------------------------------
@@ -202,13 +201,12 @@ class Builder:
             found = self._arrays[key] = array_shape(self, branch, strict=key[1])
         return found
 
-    def objects_of(self, branch: Branch, *, strict: bool | None = None) -> list[ObjectShape]:
-        """The objects of a branch."""
+    def object_of(self, branch: Branch, *, strict: bool | None = None) -> ObjectShape | None:
+        """The objects of a branch; None if there plainly are none."""
         key = (branch, self.options.strict_mode if strict is None else strict)
-        found = self._objects.get(key)
-        if found is None:
-            found = self._objects[key] = object_shapes(self, branch, strict=key[1])
-        return found
+        if key not in self._objects:
+            self._objects[key] = object_shape(self, branch, strict=key[1])
+        return self._objects[key]
 
     # -- rules ---------------------------------------------------------------------------------------
 
@@ -340,8 +338,9 @@ class Builder:
     def _object(self, branch: Branch, depth: int) -> list[Expr]:
         if not (branch.objects or branch.required or branch.lacks):
             return [self.layout.any_object(depth)]
-        shapes = [prune_object(self, shape) for shape in self.objects_of(branch)]
-        return [object_expr(self, shape, depth) for shape in shapes if shape is not None]
+        shape = self.object_of(branch)
+        shapes = [] if shape is None else pruned_objects(self, shape)
+        return [object_expr(self, one, depth) for one in shapes]
 
     # -- the whole -----------------------------------------------------------------------------------
 

@@ -42,6 +42,10 @@ class Clauses:
         self._depth = depth
         self._inner = builder.layout.below(depth)
         self._any_order = builder.options.any_order
+        self._clauses: list[list[Literal]] = [
+            *shape.clauses,
+            *([(name, True, next(iter(one.owed), None)) for name in one.named] for one in shape.asked),
+        ]
         self._index = {member.name: index for index, member in enumerate(shape.members)}
         self._moves: dict[tuple[int, Open], list[tuple[Obligations, Open]]] = {}
         self._least: dict[tuple[Left, Open], int | None] = {}
@@ -51,7 +55,7 @@ class Clauses:
             for cell in shape.cells
         ]
         self._extra: Expr | None = Alt(tuple(extra_options)) if extra_options else None
-        if shape.musts or shape.low > 1:
+        if any(one.opened for one in shape.asked) or shape.low > 1:
             raise LimitExceeded(
                 "an object splits into too many alternatives",
                 resource="schema branches",
@@ -60,7 +64,7 @@ class Clauses:
             )
 
     def _start(self) -> tuple[Left, Open]:
-        clauses = self._shape.clauses
+        clauses = self._clauses
         # Names that can never occur are missing from the start.
         still = (c for c in range(len(clauses)) if not any(self._never(literal) for literal in clauses[c]))
         return tuple(range(len(self._shape.members))), frozenset(still)
@@ -85,7 +89,7 @@ class Clauses:
     def _absent(self, index: int, still: Open) -> Open:
         """The clauses still open when a member is known to be missing."""
         name = self._shape.members[index].name
-        return frozenset(c for c in still if (name, False, None) not in self._shape.clauses[c])
+        return frozenset(c for c in still if (name, False, None) not in self._clauses[c])
 
     def _present(self, index: int, still: Open) -> list[tuple[Obligations, Open]]:
         """What the value of a member may owe, and the clauses still open after it."""
@@ -101,7 +105,7 @@ class Clauses:
         free: set[int] = set()
         choices: list[list[tuple[int, Obligation | None]]] = []
         for clause in sorted(still):
-            literals = self._shape.clauses[clause]
+            literals = self._clauses[clause]
             owed = [lit[2] for lit in literals if lit[0] == member.name and lit[1]]
             if any(one is None or one in base or self._is_implied(base, one) for one in owed):
                 free.add(clause)

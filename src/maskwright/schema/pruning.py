@@ -1,0 +1,281 @@
+"""Objects without what cannot be: members without a value, and who can meet what is asked for.
+
+What is asked for is settled as far as it is plain: one that is met anyway is dropped, one that only one
+known member can meet makes that member required. The rest stays as it is (see `asking`), as long as it can
+be met member by member: every member could meet all that only known members may meet. Where two of
+those contradict each other in one member, the object splits on whether that member meets the one.
+
+Where the number of members is bounded from above, or a class of names may be used up, who meets what is not a
+matter of one member at a time; there the object splits into the ways to meet all that is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from ..errors import LimitExceeded
+from .emptiness import is_empty, size_of
+from .members import Asked, Cell, Member, Obligations, cut_key
+from .shapes import ObjectShape
+
+if TYPE_CHECKING:
+    from .builder import Builder
+
+__all__ = ["holds_object", "open_capacity", "pruned_objects"]
+
+#: Shapes that the objects of one may split into.
+_MAX_WAYS: Final = 3000
+
+
+def pruned_objects(builder: Builder, shape: ObjectShape, *, splits_all: bool = False) -> list[ObjectShape]:
+    """The objects of a shape without members that can have no value, as shapes that hold some.
+
+    Args:
+        builder: Knows what has values.
+        shape: The objects.
+        splits_all: Whether nothing may be left that is asked for.
+
+    Raises:
+        LimitExceeded: There are too many ways to meet what is asked for.
+    """
+    pruned = _pruned(builder, shape)
+    if pruned is None:
+        return []
+    if not pruned.asked:
+        return [pruned]
+    found: list[ObjectShape] = []
+    stack = [pruned]
+    n_ways = 0
+    while stack:
+        one = _settled(builder, stack.pop())
+        if one is None:
+            continue
+        ways = _split(builder, one, splits_all)
+        if ways is None:
+            found.append(one)
+            continue
+        stack.extend(reversed(ways))
+        n_ways += len(ways)
+        if n_ways > _MAX_WAYS:
+            raise LimitExceeded(
+                "objects that ask for some open member can meet that in too many ways",
+                resource="object shapes",
+                limit=_MAX_WAYS,
+                hint="simplify not and oneOf over patternProperties or additionalProperties",
+            )
+    return found
+
+
+def _pruned(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
+    """The shape without members that can have no value; None if it plainly holds no object."""
+    members: list[Member] = []
+    n_needed = len(shape.musts)
+    for member in shape.members:
+        if builder.satisfiable(member.obligations):
+            members.append(member)
+            n_needed += member.required
+        elif member.required:
+            return None
+    if not all(builder.satisfiable(must.obligations) for must in shape.musts):
+        return None
+    cells = [cell for cell in shape.cells if builder.satisfiable(cell.obligations)]
+    if shape.high is not None and (shape.high < n_needed or shape.high < shape.low):
+        return None
+    capacity = _capacity(cells, shape.low - len(members))
+    if capacity is not None and len(members) + capacity < shape.low:
+        return None
+    # Not `dataclasses.replace`, which takes longer than all that is above for a small object.
+    pruned = ObjectShape(
+        members,
+        shape.known,
+        cells,
+        shape.low,
+        shape.high,
+        shape.place,
+        shape.musts,
+        shape.clauses,
+        shape.asked,
+    )
+    if shape.clauses:
+        from .clauses import Clauses
+
+        return pruned if Clauses(builder, pruned, 0).is_possible() else None
+    return pruned
+
+
+# -- what is asked for -------------------------------------------------------------------------------
+
+
+def _settled(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
+    """The shape without what is met anyway, and with what only one member can meet as that member's."""
+    if shape.clauses:
+        return shape
+    members = {member.name: member for member in shape.members}
+    asked = shape.asked
+    again = True
+    while again:
+        again = False
+        kept: list[Asked] = []
+        for one in asked:
+            able = _able(builder, members, one)
+            if not able.named and not able.opened:
+                return None
+            if any(members[n].required and one.owed <= members[n].obligations for n in able.named):
+                continue
+            if len(able.named) == 1 and not able.opened:
+                members[able.named[0]] = _with(members[able.named[0]], one.owed)
+                again = True
+            else:
+                kept.append(able)
+        asked = kept
+    n_needed = len(shape.musts) + sum(member.required for member in members.values())
+    if shape.high is not None and n_needed > shape.high:
+        return None
+    return replace(shape, members=list(members.values()), asked=_without_implied(asked))
+
+
+def _able(builder: Builder, members: dict[str, Member], one: Asked) -> Asked:
+    """Who can meet it."""
+
+    def can(owed: Obligations) -> bool:
+        return builder.satisfiable(builder.cleaned(owed | one.owed))
+
+    named = [name for name in one.named if name in members and can(members[name].obligations)]
+    opened = [cell for cell in one.opened if can(cell.obligations)]
+    return Asked(one.has, one.owed, named, opened, one.is_endless and bool(opened))
+
+
+def _with(member: Member, owed: Obligations) -> Member:
+    return Member(member.name, member.obligations | owed, True, member.is_listed)
+
+
+def _without_implied(asked: list[Asked]) -> list[Asked]:
+    """Without what known members alone meet whenever they meet another that is asked for."""
+    kept: list[Asked] = []
+    for one in sorted(asked, key=lambda one: (len(one.opened), len(one.named))):
+        if not any(_implies(other, one) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _implies(one: Asked, other: Asked) -> bool:
+    return not one.opened and other.owed <= one.owed and set(one.named) <= set(other.named)
+
+
+def _split(builder: Builder, shape: ObjectShape, splits_all: bool) -> list[ObjectShape] | None:
+    """The shape as several in which less is asked for; None if that is not needed."""
+    if not shape.asked or shape.clauses:
+        return None
+    runs_out = any(one.opened and not one.is_endless for one in shape.asked)
+    if splits_all or shape.high is not None or runs_out:
+        return _ways(builder, replace(shape, asked=shape.asked[1:]), shape.asked[0])
+    for index, member in enumerate(shape.members):
+        owed = member.obligations
+        for one in shape.asked:
+            if one.opened or member.name not in one.named:
+                continue
+            owed |= one.owed
+            if not builder.satisfiable(builder.cleaned(owed)):
+                return _with_or_without(shape, index, one)
+    return None
+
+
+def _with_or_without(shape: ObjectShape, index: int, one: Asked) -> list[ObjectShape]:
+    """A member that meets what is asked for, or leaves it to the others."""
+    name = shape.members[index].name
+    others = [other for other in shape.asked if other is not one]
+    left = replace(one, named=[other for other in one.named if other != name])
+    return [
+        replace(shape, members=_forced(shape, index, one.owed), asked=others),
+        replace(shape, asked=[*others, left]),
+    ]
+
+
+def _forced(shape: ObjectShape, index: int, owed: Obligations) -> list[Member]:
+    members = list(shape.members)
+    members[index] = _with(members[index], owed)
+    return members
+
+
+def _ways(builder: Builder, shape: ObjectShape, one: Asked) -> list[ObjectShape]:
+    """All ways in which a shape can have a member that meets what is asked for."""
+    node = one.has.node
+    found = [
+        replace(shape, members=_forced(shape, index, one.owed), place=node)
+        for index, member in enumerate(shape.members)
+        if member.name in one.named
+    ]
+    for cell in one.opened:
+        must = Cell(cut_key(builder, one.has, cell.key), cell.obligations | one.owed)
+        found.append(replace(shape, musts=[*shape.musts, must], place=node))
+    for index, must in enumerate(shape.musts):  # one member may be what several ask for
+        key = cut_key(builder, one.has, must.key)
+        owed = must.obligations | one.owed
+        if not is_empty(key) and builder.satisfiable(builder.cleaned(owed)):
+            musts = list(shape.musts)
+            musts[index] = Cell(key, owed)
+            found.append(replace(shape, musts=musts, place=node))
+    return found
+
+
+# -- whether there is an object ----------------------------------------------------------------------
+
+
+def holds_object(builder: Builder, shape: ObjectShape) -> bool:
+    """Whether the shape holds some object; looks at optional members only as far as it must."""
+    needed = [member.obligations for member in shape.members if member.required]
+    needed.extend(must.obligations for must in shape.musts)
+    if shape.high is not None and (shape.high < len(needed) or shape.high < shape.low):
+        return False
+    if not all(map(builder.satisfiable, needed)):
+        return False
+    if shape.clauses or (shape.asked and shape.high is not None):
+        return bool(pruned_objects(builder, shape))
+    if shape.asked and not _can_meet(builder, shape):
+        return False
+    if len(needed) >= shape.low:
+        return True
+    cells = [cell for cell in shape.cells if builder.satisfiable(cell.obligations)]
+    capacity = _capacity(cells, shape.low - len(needed))
+    if capacity is None or len(needed) - len(shape.musts) + capacity >= shape.low:
+        return True
+    known = sum(m.required or builder.satisfiable(m.obligations) for m in shape.members)
+    return known + capacity >= shape.low
+
+
+def _can_meet(builder: Builder, shape: ObjectShape) -> bool:
+    """Whether known members can meet all at once that no open member can."""
+    members = {member.name: member for member in shape.members}
+    left = [able for one in shape.asked if not (able := _able(builder, members, one)).is_endless]
+    if any(one.opened for one in left):
+        return bool(pruned_objects(builder, shape))
+    left.sort(key=lambda one: len(one.named))
+
+    def can(index: int, owed: dict[str, Obligations]) -> bool:
+        if index == len(left):
+            return True
+        one = left[index]
+        for name in one.named:
+            merged = owed.get(name, members[name].obligations) | one.owed
+            if builder.satisfiable(builder.cleaned(merged)) and can(index + 1, {**owed, name: merged}):
+                return True
+        return False
+
+    return can(0, {})
+
+
+def open_capacity(shape: ObjectShape) -> int | None:
+    """How many open members an object can have: None for more than anybody counts to.
+
+    Asked only where it matters; elsewhere "some" is one.
+    """
+    counts = shape.musts or shape.low > 1
+    return _capacity(shape.cells, max(2, shape.low) if counts else 1)
+
+
+def _capacity(cells: list[Cell], wanted: int) -> int | None:
+    if wanted <= 1:
+        return None if cells else 0
+    sizes = [size_of(cell.key) for cell in cells]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
