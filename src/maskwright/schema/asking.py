@@ -219,7 +219,7 @@ class Asking:
             for met, key, owed in ways:
                 inside = cut_key(self._builder, one.has, key)
                 more = self._builder.cleaned(owed | one.owed)
-                is_met = more == owed and is_empty(difference(key, inside))
+                is_met = more == owed and (inside is key or is_empty(difference(key, inside)))
                 if not is_met:
                     found.append((met, key, owed))
                 if is_met or (not is_empty(inside) and self._builder.satisfiable(more)):

@@ -55,7 +55,7 @@ class Clauses:
             for cell in shape.cells
         ]
         self._extra: Expr | None = Alt(tuple(extra_options)) if extra_options else None
-        if any(one.opened for one in shape.asked) or shape.low > 1:
+        if shape.musts or shape.low > 1:
             raise LimitExceeded(
                 "an object splits into too many alternatives",
                 resource="schema branches",

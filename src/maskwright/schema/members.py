@@ -8,6 +8,7 @@ counts what is left counts names.
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -32,6 +33,7 @@ __all__ = [
     "asked_of",
     "cut_key",
     "few_names",
+    "fitting",
     "matches",
     "one_spelling",
 ]
@@ -86,30 +88,50 @@ class Asked:
     is_endless: bool
 
 
-def few_names(builder: Builder, asked: list[HasMember], cells: list[Cell]) -> list[str]:
+@dataclass(slots=True, eq=False)
+class Fitting:
+    """Those names of a class of open ones that are asked for, each in one spelling; None for endless ones."""
+
+    cell: Cell
+    key: Lexeme
+    n_names: int | None
+
+
+def fitting(builder: Builder, asked: list[HasMember], cells: list[Cell]) -> list[list[Fitting]]:
+    """For each thing that is asked for: which open names may be it."""
+    sizes: dict[int, int | None] = {}  # of whole classes, which most that is asked for leaves as they are
+    found: list[list[Fitting]] = []
+    for has in asked:
+        fits: list[Fitting] = []
+        for cell in cells:
+            cut = cut_key(builder, has, cell.key)
+            key = one_spelling(cut)
+            if cut is not cell.key:
+                size = size_of(key)
+            elif id(cell) in sizes:
+                size = sizes[id(cell)]
+            else:
+                size = sizes[id(cell)] = size_of(key)
+            if size != 0 or not is_empty(key):
+                fits.append(Fitting(cell, key, size))
+        found.append(fits)
+    return found
+
+
+def few_names(fits: list[list[Fitting]]) -> list[str]:
     """The open names that are asked for in classes of which only a few fit, in order of their texts."""
     found: set[bytes] = set()
-    for has in asked:
-        for cell in cells:
-            key = one_spelling(cut_key(builder, has, cell.key))
-            size = size_of(key)
-            if size is not None and 0 < size <= _FEW:
-                found.update(texts_of(key, _FEW) or ())  # the size may have been a guess from below
+    for one in itertools.chain.from_iterable(fits):
+        if one.n_names is not None and one.n_names <= _FEW:
+            found.update(texts_of(one.key, _FEW) or ())  # the number may have been a guess from below
     return [json.loads(text) for text in sorted(found)]
 
 
-def asked_of(builder: Builder, has: HasMember, members: list[Member], cells: list[Cell]) -> Asked:
+def asked_of(builder: Builder, has: HasMember, members: list[Member], fits: list[Fitting]) -> Asked:
     """Who may meet what is asked for."""
     owed: Obligations = frozenset() if has.value is None else builder.cleaned([has.value])
     named = [member.name for member in members if _name_fits(builder, has, member.name)]
-    opened: list[Cell] = []
-    is_endless = False
-    for cell in cells:
-        key = cut_key(builder, has, cell.key)
-        if not is_empty(key):
-            opened.append(cell)
-            is_endless = is_endless or size_of(one_spelling(key)) is None
-    return Asked(has, owed, named, opened, is_endless)
+    return Asked(has, owed, named, [one.cell for one in fits], any(one.n_names is None for one in fits))
 
 
 def one_spelling(key: Lexeme) -> Lexeme:
@@ -148,4 +170,4 @@ def cut_key(builder: Builder, has: HasMember, key: Lexeme) -> Lexeme:
         for pattern, _ in group.patterns:
             text = json_string(pattern_lexeme(pattern, encoding, group.node, "patternProperties"))
             parts.append(complement(text))
-    return intersection(*parts)
+    return key if len(parts) == 1 else intersection(*parts)

@@ -42,7 +42,7 @@ def pruned_objects(builder: Builder, shape: ObjectShape, *, splits_all: bool = F
     pruned = _pruned(builder, shape)
     if pruned is None:
         return []
-    if not pruned.asked:
+    if not (pruned.asked or pruned.clauses):
         return [pruned]
     found: list[ObjectShape] = []
     stack = [pruned]
@@ -53,7 +53,8 @@ def pruned_objects(builder: Builder, shape: ObjectShape, *, splits_all: bool = F
             continue
         ways = _split(builder, one, splits_all)
         if ways is None:
-            found.append(one)
+            if not one.clauses or _meets_clauses(builder, one):
+                found.append(one)
             continue
         stack.extend(reversed(ways))
         n_ways += len(ways)
@@ -86,7 +87,7 @@ def _pruned(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
     if capacity is not None and len(members) + capacity < shape.low:
         return None
     # Not `dataclasses.replace`, which takes longer than all that is above for a small object.
-    pruned = ObjectShape(
+    return ObjectShape(
         members,
         shape.known,
         cells,
@@ -97,11 +98,12 @@ def _pruned(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
         shape.clauses,
         shape.asked,
     )
-    if shape.clauses:
-        from .clauses import Clauses
 
-        return pruned if Clauses(builder, pruned, 0).is_possible() else None
-    return pruned
+
+def _meets_clauses(builder: Builder, shape: ObjectShape) -> bool:
+    from .clauses import Clauses
+
+    return Clauses(builder, shape, 0).is_possible()
 
 
 # -- what is asked for -------------------------------------------------------------------------------
@@ -109,8 +111,6 @@ def _pruned(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
 
 def _settled(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
     """The shape without what is met anyway, and with what only one member can meet as that member's."""
-    if shape.clauses:
-        return shape
     members = {member.name: member for member in shape.members}
     asked = shape.asked
     again = True
@@ -165,8 +165,14 @@ def _implies(one: Asked, other: Asked) -> bool:
 
 def _split(builder: Builder, shape: ObjectShape, splits_all: bool) -> list[ObjectShape] | None:
     """The shape as several in which less is asked for; None if that is not needed."""
-    if not shape.asked or shape.clauses:
+    if not shape.asked:
         return None
+    if shape.clauses:
+        # What only known members may meet is one clause more.
+        one = next((one for one in shape.asked if one.opened), None)
+        if one is None:
+            return None
+        return _ways(builder, replace(shape, asked=[other for other in shape.asked if other is not one]), one)
     runs_out = any(one.opened and not one.is_endless for one in shape.asked)
     if splits_all or shape.high is not None or runs_out:
         return _ways(builder, replace(shape, asked=shape.asked[1:]), shape.asked[0])

@@ -17,7 +17,7 @@ from ..regex.encoding import JSON_STRING, json_string
 from .branches import Arrays, Branch, Objects, Obligation
 from .emptiness import is_empty
 from .groups import ALL, Clause, Contains, HasMember, ItemGroup, Literal, Names, PropertyGroup, Unevaluated
-from .members import Asked, Cell, Member, Obligations, asked_of, few_names, matches
+from .members import Asked, Cell, Member, Obligations, asked_of, few_names, fitting, matches
 from .strings import pattern_lexeme
 
 if TYPE_CHECKING:
@@ -273,10 +273,12 @@ def object_shape(builder: Builder, branch: Branch, *, strict: bool) -> ObjectSha
     declared = set(known)
     known.update((literal[0], None) for clause in merged.clauses for literal in clause)
     cells = _cells(builder, merged, list(known), closes)
-    few = few_names(builder, merged.has, cells) if merged.has else []
+    fits = fitting(builder, merged.has, cells)
+    few = few_names(fits)
     if few:
         known.update(dict.fromkeys(few))
         cells = _cells(builder, merged, list(known), closes)
+        fits = fitting(builder, merged.has, cells)
     members: list[Member] = []
     for name in known:
         required = name in branch.required
@@ -289,7 +291,7 @@ def object_shape(builder: Builder, branch: Branch, *, strict: bool) -> ObjectSha
             return None
     shape = ObjectShape(members, set(known), cells, merged.low, merged.high, merged.place)
     shape.clauses = merged.clauses
-    shape.asked = [asked_of(builder, has, members, cells) for has in merged.has]
+    shape.asked = [asked_of(builder, has, members, one) for has, one in zip(merged.has, fits, strict=True)]
     return shape
 
 
