@@ -173,7 +173,7 @@ def _split(builder: Builder, shape: ObjectShape, splits_all: bool) -> list[Objec
         if one is None:
             return None
         return _ways(builder, replace(shape, asked=[other for other in shape.asked if other is not one]), one)
-    runs_out = any(one.opened and not one.is_endless for one in shape.asked)
+    runs_out = bool(shape.musts) or any(one.opened and not one.is_endless for one in shape.asked)
     if splits_all or shape.high is not None or runs_out:
         return _ways(builder, replace(shape, asked=shape.asked[1:]), shape.asked[0])
     for index, member in enumerate(shape.members):
