@@ -11,15 +11,7 @@ cdef enum:
 
 cdef class Distances:
     cdef LexemeTable table
-    cdef vector[int32_t] bounds                     # per node: 1 + its lower bound; 0 until asked for
-    cdef unordered_map[int32_t, int32_t] trie_bounds
-    cdef unordered_map[int32_t, int32_t] dfa_bounds
     cdef unordered_map[int32_t, int32_t] known      # of boolean nodes
-    cdef bint cut                                   # nesting was too deep for a bound to be what it should be
     cdef int32_t of(self, int32_t lex) noexcept nogil
     cdef int32_t noted(self, int32_t lex) noexcept nogil
     cdef int32_t search(self, int32_t lex, size_t limit) noexcept nogil
-    cdef int32_t lower(self, int32_t node, int depth) noexcept nogil
-    cdef int32_t compute_lower(self, int32_t node, int depth) noexcept nogil
-    cdef int32_t trie_lower(self, int32_t leaf) noexcept nogil
-    cdef int32_t dfa_lower(self, int32_t leaf) noexcept nogil

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["has_no_text", "holds_text", "is_empty", "size_of", "texts_of"]
 
 #: Nodes of the automaton of the strings of one place.
-_MAX_NODES: Final = 100_000
+_MAX_NODES: Final = 250_000
 #: From so many texts on a language counts as endless: no output holds as many.
 _MANY: Final = 1_000_000
 #: States looked at to find out how many texts there are.
