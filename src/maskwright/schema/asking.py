@@ -16,6 +16,7 @@ behind them; in any order all are in the loop.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from ..errors import LimitExceeded
@@ -28,7 +29,7 @@ from .shapes import ObjectShape
 if TYPE_CHECKING:
     from .builder import Builder
 
-__all__ = ["Asking"]
+__all__ = ["Asking", "Met", "open_ways"]
 
 #: Options of one member, or of one class of open ones.
 _MAX_OPTIONS: Final = 256
@@ -184,7 +185,7 @@ class Asking:
     def _opened(self, cell: Cell, count: tuple[Expr, ...]) -> list[Expr]:
         """The members of a class of open names."""
         found: list[Expr] = []
-        for met, key, owed in self._open_ways(cell):
+        for met, key, owed in open_ways(self._builder, cell, enumerate(self._shape.asked)):
             name: Expr = Fresh(one_spelling(key), 0) if self._is_fresh else Lex(key)
             value = self._builder.value(owed, self._inner)
             found.append(Seq((*count, *self._adding(met), name, self._layout.colon, value)))
@@ -205,36 +206,46 @@ class Asking:
                     found[owed] = met | {number}
                 elif self._builder.satisfiable(more):
                     found[more] = found.get(more, frozenset()) | met | {number}
-            self._check(len(found))
+            _check(len(found))
         return [(met, owed) for owed, met in found.items()]
 
-    def _open_ways(self, cell: Cell) -> list[tuple[Met, Lexeme, Obligations]]:
-        """What a member of a class may be made to meet, the names that can, and what its value owes then."""
-        found: list[tuple[Met, Lexeme, Obligations]] = [(frozenset(), cell.key, cell.obligations)]
-        for number, one in enumerate(self._shape.asked):
-            if cell not in one.opened:
-                continue
-            ways = found
-            found = []
-            for met, key, owed in ways:
-                inside = cut_key(self._builder, one.has, key)
-                more = self._builder.cleaned(owed | one.owed)
-                is_met = more == owed and (inside is key or is_empty(difference(key, inside)))
-                if not is_met:
-                    found.append((met, key, owed))
-                if is_met or (not is_empty(inside) and self._builder.satisfiable(more)):
-                    found.append((met | {number}, key if is_met else inside, more))
-            self._check(len(found))
-        return found
 
-    def _check(self, n_options: int) -> None:
-        if n_options > _MAX_OPTIONS:
-            raise LimitExceeded(
-                "objects that ask for some open member can meet that in too many ways",
-                resource="options of a member",
-                limit=_MAX_OPTIONS,
-                hint="simplify not and oneOf over patternProperties or additionalProperties",
-            )
+def open_ways(
+    builder: Builder, cell: Cell, asked: Iterable[tuple[int, Asked]]
+) -> list[tuple[Met, Lexeme, Obligations]]:
+    """What a member of a class may be made to meet, the names that can, and what its value owes then.
+
+    Args:
+        builder: Knows what has values.
+        cell: The class.
+        asked: What is asked for, with its number.
+    """
+    found: list[tuple[Met, Lexeme, Obligations]] = [(frozenset(), cell.key, cell.obligations)]
+    for number, one in asked:
+        if cell not in one.opened:
+            continue
+        ways = found
+        found = []
+        for met, key, owed in ways:
+            inside = cut_key(builder, one.has, key)
+            more = builder.cleaned(owed | one.owed)
+            is_met = more == owed and (inside is key or is_empty(difference(key, inside)))
+            if not is_met:
+                found.append((met, key, owed))
+            if is_met or (not is_empty(inside) and builder.satisfiable(more)):
+                found.append((met | {number}, key if is_met else inside, more))
+        _check(len(found))
+    return found
+
+
+def _check(n_options: int) -> None:
+    if n_options > _MAX_OPTIONS:
+        raise LimitExceeded(
+            "objects that ask for some open member can meet that in too many ways",
+            resource="options of a member",
+            limit=_MAX_OPTIONS,
+            hint="simplify not and oneOf over patternProperties or additionalProperties",
+        )
 
 
 def _either(options: list[Expr]) -> Expr:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import LimitExceeded
-from .groups import Clause, Literal
+from .groups import Clause, HasMember, Literal
 from .values import ANY, OBJECT, json_key, type_bit
 
 if TYPE_CHECKING:
@@ -414,8 +414,12 @@ def _keep_clauses(branch: Branch) -> None:
     branch.choices = tuple(kept)
 
 
-def _literal(tasks: list[Task]) -> Literal | None:
-    """An alternative that is about one property of an object only."""
+def _literal(tasks: list[Task]) -> Literal | HasMember | None:
+    """An alternative that is about one property of an object only, or asks for some name."""
+    has = [task.atom for task in tasks if isinstance(task, Objects) and type(task.atom) is HasMember]
+    if has:
+        alone = len(tasks) == 1 + sum(isinstance(task, Types) and bool(task.mask & OBJECT) for task in tasks)
+        return has[0] if alone and _is_about_names(has[0]) else None
     names: set[str] = set()
     is_there: set[bool] = set()
     owed: list[Obligation] = []
@@ -433,6 +437,14 @@ def _literal(tasks: list[Task]) -> Literal | None:
     if len(names) != 1 or len(is_there) != 1 or len(owed) > 1 or (owed and False in is_there):
         return None
     return (names.pop(), is_there.pop(), owed[0] if owed else None)
+
+
+def _is_about_names(has: HasMember) -> bool:
+    """Whether any value does."""
+    if has.value is None:
+        return True
+    node, positive = has.value
+    return not isinstance(node, AnyOf) and node.schema is positive
 
 
 def _hold_any(branch: Branch, node: AnyOf, positive: bool, agenda: list[Task]) -> None:

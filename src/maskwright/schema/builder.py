@@ -100,6 +100,7 @@ class Builder:
         self.made: list[tuple[Obligations, Rule]] = []
         self._unions: dict[frozenset[Obligation], AnyOf] = {}
         self._followed: dict[Node, Node] = {}
+        self._alone: dict[Node, Obligations] = {}
         self._arrays: dict[tuple[Branch, bool], ArrayShape] = {}
         self._objects: dict[tuple[Branch, bool], ObjectShape | None] = {}
         self._strings: dict[Branch, Lexeme] = {}
@@ -109,9 +110,12 @@ class Builder:
 
     def obligations(self, node: Node) -> Obligations:
         """The set that says that one node holds."""
-        if node.schema is True or node.schema == {}:
-            return _NOTHING
-        return frozenset(((self._follow(node), True),))
+        found = self._alone.get(node)
+        if found is None:
+            is_silent = node.schema is True or node.schema == {}
+            found = _NOTHING if is_silent else frozenset(((self._follow(node), True),))
+            self._alone[node] = found
+        return found
 
     def obligation(self, obligation: Obligation) -> Obligation:
         """An obligation in its shared form."""

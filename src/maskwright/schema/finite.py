@@ -84,9 +84,9 @@ def _meets_object(builder: Builder, shape: ObjectShape, value: dict[str, Any]) -
         elif not any(_meets(builder, owed, item) for owed in _owed(builder, shape, name)):
             return False
     for clause in shape.clauses:
-        if not any(_meets_literal(builder, literal, value) for literal in clause):
+        if not any(_meets_literal(builder, shape, literal, value) for literal in clause):
             return False
-    return all(any(_meets_asked(builder, shape, one, *item) for item in value.items()) for one in shape.asked)
+    return all(_meets_literal(builder, shape, one, value) for one in shape.asked)
 
 
 def _meets_asked(builder: Builder, shape: ObjectShape, one: Asked, name: str, item: Any) -> bool:
@@ -98,7 +98,11 @@ def _meets_asked(builder: Builder, shape: ObjectShape, one: Asked, name: str, it
     return fits and _meets(builder, one.owed, item)
 
 
-def _meets_literal(builder: Builder, literal: Literal, value: dict[str, Any]) -> bool:
+def _meets_literal(
+    builder: Builder, shape: ObjectShape, literal: Literal | Asked, value: dict[str, Any]
+) -> bool:
+    if isinstance(literal, Asked):
+        return any(_meets_asked(builder, shape, literal, *item) for item in value.items())
     name, is_there, owed = literal
     if (name in value) is not is_there:
         return False

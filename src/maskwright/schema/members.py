@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Asked",
     "Cell",
+    "Fitting",
     "Member",
     "Obligations",
     "asked_of",

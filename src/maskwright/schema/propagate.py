@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .builder import Builder
     from .nodes import Node
 
-__all__ = ["Judge"]
+__all__ = ["Judge", "same_node"]
 
 #: What else a schema may say that lists its values.
 _BOUNDED_KEYWORDS: Final = frozenset(
@@ -161,7 +161,7 @@ class Judge:
         _, name, (node, positive) = atom
         known = self._known(branch, name)
         for one, sign in known:
-            if _same(one, node):
+            if same_node(one, node):
                 if sign is not positive:
                     return False
                 if branch.types == OBJECT:
@@ -274,7 +274,7 @@ def _listed_keys(node: Node) -> frozenset[Any] | None:
     return frozenset(json_key(value) for value in values if type_bit(value) & mask)
 
 
-def _same(one: Node | AnyOf, other: Node | AnyOf) -> bool:
+def same_node(one: Node | AnyOf, other: Node | AnyOf) -> bool:
     """Whether two nodes plainly say the same: unions often repeat a property word for word."""
     if one is other:
         return True

@@ -168,8 +168,8 @@ def _split(builder: Builder, shape: ObjectShape, splits_all: bool) -> list[Objec
     if not shape.asked:
         return None
     if shape.clauses:
-        # What only known members may meet is one clause more.
-        one = next((one for one in shape.asked if one.opened), None)
+        # What is met by a known member, or by any value at all, is one clause more.
+        one = next((one for one in shape.asked if one.opened and one.owed), None)
         if one is None:
             return None
         return _ways(builder, replace(shape, asked=[other for other in shape.asked if other is not one]), one)

@@ -20,7 +20,7 @@ from .branches import AnyOf, Branch
 from .finite import value_meets
 from .numeric import numbers_lexeme, plainly_has_number
 from .pruning import holds_object
-from .shapes import Obligations
+from .shapes import Obligations, needs_the_impossible
 from .values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
 from .witness import has_witness
 
@@ -94,6 +94,8 @@ class Satisfiability:
         if types & OBJECT:
             if not (branch.objects or branch.required or branch.lacks):
                 return True
+            if len(branch.objects) > 1 and needs_the_impossible(builder, branch):
+                return False
             shape = builder.object_of(branch)
             return shape is not None and holds_object(builder, shape)
         return False

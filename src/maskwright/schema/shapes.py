@@ -17,7 +17,7 @@ from ..regex.encoding import JSON_STRING, json_string
 from .branches import Arrays, Branch, Objects, Obligation
 from .emptiness import is_empty
 from .groups import ALL, Clause, Contains, HasMember, ItemGroup, Literal, Names, PropertyGroup, Unevaluated
-from .members import Asked, Cell, Member, Obligations, asked_of, few_names, fitting, matches
+from .members import Asked, Cell, Fitting, Member, Obligations, asked_of, few_names, fitting, matches
 from .strings import pattern_lexeme
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ __all__ = [
     "ObjectShape",
     "Obligations",
     "array_shape",
+    "needs_the_impossible",
     "object_shape",
 ]
 
@@ -58,7 +59,7 @@ class ObjectShape:
     high: int | None
     place: Node | None = None
     musts: list[Cell] = field(default_factory=list)
-    clauses: list[list[Literal]] = field(default_factory=list)
+    clauses: list[list[Literal | Asked]] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
 
 
@@ -203,7 +204,7 @@ class _Object:
         self.fixed: dict[str, set[Obligation]] = {}
         self.names: list[Obligation] = []
         self.has: list[HasMember] = []
-        self.clauses: list[list[Literal]] = []
+        self.clauses: list[list[Literal | HasMember]] = []
         self.low, self.high = 0, None
         self.possible = True
         self.place: Node | None = None
@@ -219,9 +220,7 @@ class _Object:
             elif kind is Unevaluated:
                 self._unevaluated(builder, branch, atom)
             elif kind is Clause:
-                self.clauses.append(
-                    [(n, there, one and builder.obligation(one)) for n, there, one in atom.literals]
-                )
+                self.clauses.append([_followed(builder, literal) for literal in atom.literals])
             elif atom[0] == "named":
                 self.fixed.setdefault(atom[1], set()).add(builder.obligation(atom[2]))
             elif atom[0] == "min":
@@ -255,6 +254,16 @@ class _Object:
             self.possible = False
 
 
+def needs_the_impossible(builder: Builder, branch: Branch) -> bool:
+    """Whether a required property has no value: asked first, because it takes less than the whole shape."""
+    merged = _Object(builder, branch)
+    for name in branch.required:
+        obligations = None if name in branch.lacks else _named(builder, merged, name)
+        if obligations is None or not builder.satisfiable(obligations):
+            return True
+    return False
+
+
 def object_shape(builder: Builder, branch: Branch, *, strict: bool) -> ObjectShape | None:
     """Merge the object atoms of a branch; None if that plainly leaves no object."""
     merged = _Object(builder, branch)
@@ -267,18 +276,22 @@ def object_shape(builder: Builder, branch: Branch, *, strict: bool) -> ObjectSha
     known.update(branch.required)
     known.update(dict.fromkeys(merged.fixed))
     known.update(branch.lacks)
-    for has in merged.has:
+    asked, names = _asked_for(merged)
+    for has in asked:
         for group in has.outside:
             known.update(dict.fromkeys(group.named))
     declared = set(known)
-    known.update((literal[0], None) for clause in merged.clauses for literal in clause)
+    known.update(dict.fromkeys(names))
     cells = _cells(builder, merged, list(known), closes)
-    fits = fitting(builder, merged.has, cells)
-    few = few_names(fits)
-    if few:
-        known.update(dict.fromkeys(few))
-        cells = _cells(builder, merged, list(known), closes)
-        fits = fitting(builder, merged.has, cells)
+    few: list[str] = []
+    fits: list[list[Fitting]] = []
+    if asked:
+        fits = fitting(builder, asked, cells)
+        few = few_names(fits)
+        if few:
+            known.update(dict.fromkeys(few))
+            cells = _cells(builder, merged, list(known), closes)
+            fits = fitting(builder, asked, cells)
     members: list[Member] = []
     for name in known:
         required = name in branch.required
@@ -290,9 +303,34 @@ def object_shape(builder: Builder, branch: Branch, *, strict: bool) -> ObjectSha
         elif required:
             return None
     shape = ObjectShape(members, set(known), cells, merged.low, merged.high, merged.place)
-    shape.clauses = merged.clauses
-    shape.asked = [asked_of(builder, has, members, one) for has, one in zip(merged.has, fits, strict=True)]
+    if asked or merged.clauses:
+        met_by = {id(has): asked_of(builder, has, members, one) for has, one in zip(asked, fits, strict=True)}
+        shape.asked = [met_by[id(has)] for has in merged.has]
+        shape.clauses = [
+            [met_by[id(literal)] if isinstance(literal, HasMember) else literal for literal in clause]
+            for clause in merged.clauses
+        ]
     return shape
+
+
+def _asked_for(merged: _Object) -> tuple[list[HasMember], list[str]]:
+    """What asks for some member, alone or as a literal of a clause, and the names of the other literals."""
+    asked, names = list(merged.has), []
+    for clause in merged.clauses:
+        for literal in clause:
+            if isinstance(literal, HasMember):
+                asked.append(literal)
+            else:
+                names.append(literal[0])
+    return asked, names
+
+
+def _followed(builder: Builder, literal: Literal | HasMember) -> Literal | HasMember:
+    """A literal with its obligation in the shared form."""
+    if isinstance(literal, HasMember):
+        return literal
+    name, is_there, owed = literal
+    return name, is_there, owed and builder.obligation(owed)
 
 
 def _named(builder: Builder, merged: _Object, name: str) -> Obligations | None:
