@@ -84,3 +84,42 @@ def test_a_dozen_unions_without_a_discriminator() -> None:
         {},
     ):
         assert language.takes(value) is validator.is_valid(value), value
+
+
+def test_closed_kinds_that_nothing_tells_apart() -> None:
+    """Each kind fails for one of its names or for a name that it does not list: both are literals."""
+    kinds = [
+        {
+            "type": "object",
+            "properties": {
+                f"p{n + m}": {"type": ["string", "integer", "null"][(n + m) % 3]} for m in range(6)
+            },
+            "patternProperties": {f"^x{n}": N},
+            "additionalProperties": False,
+        }
+        for n in range(4)
+    ]
+    schema = {"oneOf": kinds}
+    validator = jsonschema_rs.Draft202012Validator(schema)
+    language = Language(schema, strict_mode=False, any_order=True)
+    rng = random.Random(7)
+    values = ["s", 1, None]
+    for _ in range(300):
+        names = rng.sample([*(f"p{n}" for n in range(9)), "x0", "x1a"], rng.choice((1, 2, 3)))
+        value = {name: values[int(name[1]) % 3] if name[0] == "p" else 1 for name in names}
+        if rng.random() < 0.3:
+            value[rng.choice(names)] = rng.choice(values)
+        assert language.takes(value) is validator.is_valid(value), value
+    for seed in range(20):
+        text = language.walk(random.Random(seed))
+        assert text is None or is_rounded(text) or validator.is_valid(json.loads(text)), text
+
+
+def test_a_bound_counts_the_open_members_that_clauses_need() -> None:
+    """Two names that nobody lists are two members."""
+    kinds = [{"patternProperties": {"^x": {}}, "additionalProperties": False}, {"properties": {"a": N}}]
+    schema = {"type": "object", "not": {"anyOf": kinds}, "maxProperties": 1}
+    language = Language(schema, strict_mode=False, any_order=True)
+    validator = jsonschema_rs.Draft202012Validator(schema)
+    for value in ({"a": "s"}, {"a": 1}, {"x": 1}, {"a": "s", "b": 1}, {"b": 1}):
+        assert language.takes(value) is validator.is_valid(value), value

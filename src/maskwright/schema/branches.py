@@ -49,6 +49,7 @@ __all__ = [
     "Task",
     "Types",
     "Values",
+    "apply",
 ]
 
 
@@ -364,7 +365,7 @@ class Expander:
             if type(task) is Holds:
                 self._hold(branch, task, agenda)
             else:
-                _apply(branch, task)
+                apply(branch, task)
 
     def _hold(self, branch: Branch, task: Holds, agenda: list[Task]) -> None:
         node, positive = task.node, task.positive
@@ -455,7 +456,8 @@ def _hold_any(branch: Branch, node: AnyOf, positive: bool, agenda: list[Task]) -
         agenda.extend(Holds(inner, not sign) for inner, sign in node.obligations)
 
 
-def _apply(branch: Branch, task: Task) -> None:
+def apply(branch: Branch, task: Task) -> None:
+    """Do a task that needs no other."""
     kind = type(task)
     if kind is Types:
         branch.types &= task.mask  # type: ignore[union-attr]

@@ -96,6 +96,7 @@ class Builder:
         self._integer: Expr = any_integer(options.integer_spelling)
         self._expander = Expander(options, self.report, Judge(self), assert_node, negate)
         self._branches: dict[Obligations, list[Branch]] = {}
+        self._expanding: set[Obligations] = set()
         self._rules: dict[tuple[Obligations, int], Expr] = {}
         self.made: list[tuple[Obligations, Rule]] = []
         self._unions: dict[frozenset[Obligation], AnyOf] = {}
@@ -159,8 +160,16 @@ class Builder:
         """The branches of a set that are not plainly impossible."""
         found = self._branches.get(obligations)
         if found is None:
-            found = self._branches[obligations] = self._expander.expand(obligations)
+            self._expanding.add(obligations)
+            try:
+                found = self._branches[obligations] = self._expander.expand(obligations)
+            finally:
+                self._expanding.discard(obligations)
         return found
+
+    def is_expanding(self, obligations: Obligations) -> bool:
+        """Whether the branches of a set are being worked out: what they are must not be asked then."""
+        return obligations in self._expanding
 
     def satisfiable(self, obligations: Obligations) -> bool:
         """Whether some value meets all of them."""

@@ -28,6 +28,7 @@ from .branches import (
     Types,
     Values,
 )
+from .candidates import drop_candidates
 from .groups import PropertyGroup
 from .values import ANY, ARRAY, OBJECT, json_key, type_bit
 
@@ -81,6 +82,10 @@ class Judge:
             The tasks of alternatives that are the last of their choice, to be settled; None if
             some choice has no alternative left.
         """
+        if branch.values is not None:
+            drop_candidates(self._builder, branch)
+            if not branch.values:
+                return None
         kept: list[Choice] = []
         forced: list[Task] = []
         for choice in branch.choices:
