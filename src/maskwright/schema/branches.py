@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import LimitExceeded
 from .groups import Clause, HasMember, Literal
-from .values import ANY, OBJECT, json_key, type_bit
+from .values import ANY, OBJECT, STRING, json_key, type_bit
 
 if TYPE_CHECKING:
     from .nodes import Node
@@ -332,6 +332,8 @@ class Expander:
                 continue
             if keep_clauses and branch.types == OBJECT:
                 _keep_clauses(branch)
+            elif keep_clauses and branch.types == STRING and branch.choices:
+                self._join_choices(branch)
             if not branch.choices:
                 results.append(branch)
                 continue
@@ -345,6 +347,19 @@ class Expander:
             for alternative in reversed(choice.alternatives):
                 stack.append((branch.copy(), list(alternative)))
         return results
+
+    def _join_choices(self, branch: Branch) -> None:
+        """Turn all choices of a branch of strings into constraints: a union of lexemes is a lexeme."""
+        choices, branch.choices = branch.choices, ()
+        for choice in choices:
+            options: list[Branch] = []
+            for alternative in choice.alternatives:
+                alone = branch.copy()  # for what is known to hold
+                alone.strings, alone.excluded, alone.values = (), {}, None
+                options.extend(self._expand_with(alternative, alone, keep_clauses=True) or ())
+            if not options:
+                branch.types = 0
+            branch.strings = (*branch.strings, ("either", options, False))
 
     def _too_many(self, tasks: list[Task]) -> None:
         places = [t.node.pointer for t in tasks if isinstance(t, Holds) and not isinstance(t.node, AnyOf)]
