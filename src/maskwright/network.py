@@ -81,7 +81,7 @@ class _Lowering:
             self.edge(source, TOKENS, expr.ids, target)  # type: ignore[attr-defined]
         elif kind is Fresh:
             assert isinstance(expr, Fresh)
-            self.edges.append((source, FRESH, expr.lexeme, target, 0, expr.slot, 0, 0))
+            self.edges.append((source, FRESH, expr.lexeme, target, 0, expr.slot, 0, int(expr.again)))
         elif kind is Repeat:
             assert isinstance(expr, Repeat)
             self.repetition(expr, source, target)

@@ -132,12 +132,15 @@ class Fresh(Expr):
     """Bytes that are in a regular language and that no `Fresh` of the same slot has matched before in this
     rule instance. What it matches is remembered in the register.
 
+    With ``again`` it is the other way round: bytes that some `Fresh` of the slot has matched before.
+
     The language must be a prefix code or end where something else begins, as for any lexeme; whoever makes
     the rules sees to it that there is always something fresh left, or another way on.
     """
 
     lexeme: Lexeme
     slot: int
+    again: bool = False
 
 
 class Action(IntEnum):
