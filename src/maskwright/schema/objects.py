@@ -10,7 +10,8 @@ avoided: a comma is written only while some member is left, and members beyond t
 ones are counted apart, so that the bound on members never shuts a required one out.
 
 Open keys (those that no property lists) are not remembered, so that they may repeat; JSON readers keep
-the last. Where a schema counts on them or asks for some open member, they differ: see `open_names`.
+the last. Where a schema counts on them or asks for some open member, they differ: see `open_names`, and
+`asking` for objects in which several members may be what is asked for.
 """
 
 from __future__ import annotations
