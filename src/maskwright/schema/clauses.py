@@ -13,6 +13,7 @@ only if it can be finished, which a search over the members that are left decide
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ..errors import LimitExceeded
@@ -56,6 +57,7 @@ class Clauses:
         self._index = {member.name: index for index, member in enumerate(shape.members)}
         self._moves: dict[tuple[int, Open], list[tuple[Obligations, Open]]] = {}
         self._least: dict[tuple[Left, Open], int | None] = {}
+        self._ends: dict[Left, list[Open]] = {}  # clauses that can be met by the members that are left
         self._rules: dict[tuple[str, Left, Open, int], Rule] = {}
         self._extras: dict[Open, list[tuple[Open, Lexeme, Obligations]]] = {}
         if shape.musts or shape.low > 1:
@@ -113,20 +115,37 @@ class Clauses:
                 still -= {clause}
             elif needed:
                 choices.append((clause, needed))
-        # What can be met all at once needs no look at its parts.
-        everything = itertools.chain(base, *(needed for _, needed in choices))
-        is_easy = self._builder.satisfiable(self._builder.cleaned(everything))
-        found: dict[Obligations, Open] = {base: still}
-        for clause, needed in choices:
-            for one, (owed_before, before) in itertools.product(needed, list(found.items())):
-                more = self._builder.cleaned([*owed_before, one])
-                if is_easy or self._builder.satisfiable(more):
-                    after = before - {clause}
-                    # Equal obligations meet the same clauses; keep what closes most.
-                    found[more] = found.get(more, after) & after
-            if len(found) > _MAX_MOVES:
+        found: dict[Obligations, Open] = {}
+        for n_ways, (obligations, met) in enumerate(self._subsets(base, choices)):
+            if n_ways > _MAX_MOVES:
                 self._too_many()
+            # Equal obligations meet the same clauses; keep what closes most.
+            found[obligations] = found.get(obligations, still) - met
         return found
+
+    def _subsets(
+        self, base: Obligations, choices: list[tuple[int, list[Obligation]]]
+    ) -> Iterator[tuple[Obligations, Open]]:
+        """What a value may owe beside the base so that it exists, and the clauses that it meets then."""
+
+        def can(*more: Obligation) -> bool:
+            return self._builder.satisfiable(self._builder.cleaned([*base, *more]))
+
+        possible = ((clause, list(filter(can, needed))) for clause, needed in choices)
+        choices = [(clause, needed) for clause, needed in possible if needed]
+        # What can be met all at once needs no look at its parts.
+        if can(*(one for _, needed in choices for one in needed)):
+            options = [[None, *((clause, one) for one in needed)] for clause, needed in choices]
+            for chosen in itertools.product(*options):
+                met = [one for one in chosen if one is not None]
+                owed = self._builder.cleaned([*base, *(one for _, one in met)])
+                yield owed, frozenset(clause for clause, _ in met)
+            return
+        (clause, needed), rest = choices[0], choices[1:]
+        yield from self._subsets(base, rest)
+        for one in needed:
+            for owed, met_later in self._subsets(self._builder.cleaned([*base, one]), rest):
+                yield owed, met_later | {clause}
 
     def _open_members(self, still: Open) -> list[tuple[Open, Lexeme, Obligations]]:
         """Open members: the clauses still open after them, their names, and what their values owe."""
@@ -154,9 +173,18 @@ class Clauses:
         return not still
 
     def _can(self, left: Left, still: Open, n_members: int) -> bool:
-        least = self._fewest(left, still)
         high = self._shape.high
-        return least is not None and (high is None or n_members + least <= high)
+        if high is not None:
+            least = self._fewest(left, still)
+            return least is not None and n_members + least <= high
+        # Who can meet some clauses can meet fewer.
+        known = self._ends.setdefault(left, [])
+        if any(still <= one for one in known):
+            return True
+        if self._fewest(left, still) is None:
+            return False
+        known.append(still)
+        return True
 
     def _fewest(self, left: Left, still: Open) -> int | None:
         """The least number of further members with which the object can end; None if it cannot.
