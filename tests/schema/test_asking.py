@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 
 from maskwright.errors import SchemaError
+from maskwright.schema import members
 from tests.schema.language import Language, is_rounded
 
 N: dict[str, Any] = {"type": "integer"}
@@ -63,6 +64,14 @@ SCHEMAS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.fixture(params=[True, False], ids=["few names listed", "few names counted"])
+def lists_few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classes of few names as those of many, which are counted instead of being listed."""
+    if not request.param:
+        monkeypatch.setattr(members, "_FEW", 0)
+
+
+@pytest.mark.usefixtures("lists_few")
 @pytest.mark.parametrize("any_order", [False, True])
 @pytest.mark.parametrize("schema", SCHEMAS, ids=json.dumps)
 def test_all_small_objects(schema: dict[str, Any], any_order: bool) -> None:
@@ -77,6 +86,7 @@ def test_all_small_objects(schema: dict[str, Any], any_order: bool) -> None:
         assert language.takes(instance) is (in_order and validator.is_valid(instance)), instance
 
 
+@pytest.mark.usefixtures("lists_few")
 @pytest.mark.parametrize("any_order", [False, True])
 @pytest.mark.parametrize("schema", SCHEMAS, ids=json.dumps)
 def test_walks_have_no_dead_end_and_end_valid(schema: dict[str, Any], any_order: bool) -> None:
@@ -125,6 +135,30 @@ def test_many_unions_of_closed_objects() -> None:
     for names in itertools.chain.from_iterable(itertools.combinations(range(11), size) for size in range(4)):
         value: dict[str, Any] = {"kind": "x", **{f"p{n}": 1 for n in names}}
         assert language.takes(value) is validator.is_valid(value), value
+
+
+def test_a_class_of_many_names_that_several_things_are_asked_of() -> None:
+    """Texts by two-letter language, of one of three kinds: 676 names are counted, not listed."""
+    kinds = [{"patternProperties": {"^[a-z]{2}$": one}, "additionalProperties": False} for one in (S, N, {})]
+    schema = {"type": "object", "oneOf": kinds, "minProperties": 1}
+    validator = jsonschema_rs.Draft202012Validator(schema)
+    language = Language(schema, strict_mode=False, any_whitespace=False)
+    for value in (
+        {"en": "s"},
+        {"en": None},
+        {"en": "s", "de": 1},
+        {"de": 1},
+        {"eng": None},
+        {"en": 1, "de": None},
+    ):
+        assert language.takes(value) is validator.is_valid(value), value
+    names = [
+        f"{one}{other}" for one in "abcdefghijklmnopqrstuvwxyz" for other in "abcdefghijklmnopqrstuvwxyz"
+    ]
+    begun = json.dumps(dict.fromkeys(names[:-1], "s"))[:-1]
+    assert language.next_bytes(begun) == {","}
+    assert language.next_bytes(begun + ', "') == {"z"}
+    assert '"' not in language.next_bytes(begun + ', "zz": ')
 
 
 def test_contradictory_things_asked_of_one_member() -> None:

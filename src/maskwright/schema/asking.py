@@ -6,9 +6,9 @@ automaton, which follows all. So a dozen of things that any of nine members may 
 and not 9^12 objects.
 
 No dead ends. What an endless class of open names may meet can be met later, whatever is written. What only
-known members may meet is guarded: a member is passed by, or written without meeting it, only while it is
-met or another of them is left. One guard per thing suffices, because every member could meet all of
-them at once (`pruning` sees to that), so whoever is left can meet what is left.
+known members, and classes that may run out of names, can meet is guarded: a member is passed by, or written
+without meeting it, only while it is met or another of them is left. One guard per thing suffices: every
+member could meet all of them at once (`pruning` sees to that), so whoever is left can meet what is left.
 
 In declared order the listed members stand one after another, each perhaps skipped, and the others in a loop
 behind them; in any order all are in the loop.
@@ -64,6 +64,7 @@ class Asking:
         self._started = len(members) + len(shape.asked)  # the bit that says that some member was written
         self._is_fresh = shape.low > 1 or any(one.opened for one in shape.asked)
         self._sizes = [size_of(one_spelling(cell.key)) if self._is_fresh else None for cell in shape.cells]
+        self._counters = self._numbered()
         self._last = [self._last_declared(one) for one in shape.asked]
 
     def expr(self) -> Expr:
@@ -101,16 +102,31 @@ class Asking:
             if last == position and number not in met
         ]
 
-    def _guards_beside(self, index: int, met: Met) -> list[Expr]:
-        """What must have been met before, or be left to another member of the loop."""
+    def _numbered(self) -> dict[int, int]:
+        """The counters of the classes that may run out of names, by the identity of the class."""
+        finite = [cell for cell, size in zip(self._shape.cells, self._sizes, strict=True) if size is not None]
+        return {id(cell): _FIRST_CLASS + number for number, cell in enumerate(finite)}
+
+    def _guards_beside(self, written: int | Cell, met: Met) -> list[Expr]:
+        """What must have been met before, or be left to another member of the loop.
+
+        Args:
+            written: The index of a known member, or a class of open ones.
+            met: What the member meets itself.
+        """
         members = self._shape.members
         guards: list[Expr] = []
         for number, one in enumerate(self._shape.asked):
-            if number in met or one.opened or members[index].name not in one.named:
+            named = [i for i in self._loose if members[i].name in one.named]
+            if number in met or one.endless or (written not in named and written not in one.opened):
                 continue
-            others = [i for i in self._loose if i != index and members[i].name in one.named]
-            has = Act(Action.HAS, self._bit(number))
-            guards.append(_either([has, *(Act(Action.LACKS, i) for i in others)]))
+            options: list[Expr] = [Act(Action.HAS, self._bit(number))]
+            options.extend(Act(Action.LACKS, i) for i in named if i != written)
+            for cell, size in zip(self._shape.cells, self._sizes, strict=True):
+                if cell in one.opened and size is not None:
+                    room = size - (cell is written)  # a test alone: it counts up to nothing
+                    options.append(Act(Action.COUNT, self._counters[id(cell)], room, 0))
+            guards.append(_either(options))
         return guards
 
     def _capacity(self) -> int | None:
@@ -167,11 +183,8 @@ class Asking:
                 acts = [*self._guards_beside(index, met), Act(Action.MARK, index), *self._adding(met)]
                 value = self._builder.value(owed, self._inner)
                 options.append(Seq((*acts, *self._layout.key(name), value)))
-        counter = _FIRST_CLASS
         for cell, size in zip(self._shape.cells, self._sizes, strict=True):
-            count = () if size is None else (Act(Action.COUNT, counter, size, size),)
-            counter += size is not None
-            options.extend(self._opened(cell, count))
+            options.extend(self._opened(cell, size))
         if not options:
             return NOTHING
         lead: Expr = self._separator
@@ -182,13 +195,15 @@ class Asking:
         room = () if capacity is None else (Act(Action.COUNT, _LOOP, capacity, capacity),)
         return Repeat(Seq((*room, *self._counted(), lead, _either(options))), 0, None)
 
-    def _opened(self, cell: Cell, count: tuple[Expr, ...]) -> list[Expr]:
+    def _opened(self, cell: Cell, size: int | None) -> list[Expr]:
         """The members of a class of open names."""
         found: list[Expr] = []
+        count = () if size is None else (Act(Action.COUNT, self._counters[id(cell)], size, size),)
         for met, key, owed in open_ways(self._builder, cell, enumerate(self._shape.asked)):
             name: Expr = Fresh(one_spelling(key), 0) if self._is_fresh else Lex(key)
             value = self._builder.value(owed, self._inner)
-            found.append(Seq((*count, *self._adding(met), name, self._layout.colon, value)))
+            acts = (*self._guards_beside(cell, met), *count, *self._adding(met))
+            found.append(Seq((*acts, name, self._layout.colon, value)))
         return found
 
     # -- what a member may meet --------------------------------------------------------------------------

@@ -79,14 +79,14 @@ class Asked:
         owed: What the member's value owes for it.
         named: Names of the known members that may be it.
         opened: Classes of open names some of which may be it.
-        is_endless: Whether one of these classes never runs out of such names.
+        endless: Those of these classes that never run out of such names.
     """
 
     has: HasMember
     owed: Obligations
     named: list[str]
     opened: list[Cell]
-    is_endless: bool
+    endless: list[Cell]
 
 
 @dataclass(slots=True, eq=False)
@@ -132,7 +132,8 @@ def asked_of(builder: Builder, has: HasMember, members: list[Member], fits: list
     """Who may meet what is asked for."""
     owed: Obligations = frozenset() if has.value is None else builder.cleaned([has.value])
     named = [member.name for member in members if _name_fits(builder, has, member.name)]
-    return Asked(has, owed, named, [one.cell for one in fits], any(one.n_names is None for one in fits))
+    endless = [one.cell for one in fits if one.n_names is None]
+    return Asked(has, owed, named, [one.cell for one in fits], endless)
 
 
 def one_spelling(key: Lexeme) -> Lexeme:

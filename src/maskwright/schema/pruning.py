@@ -5,8 +5,9 @@ known member can meet makes that member required. The rest stays as it is (see `
 be met member by member: every member could meet all that only known members may meet. Where two of
 those contradict each other in one member, the object splits on whether that member meets the one.
 
-Where the number of members is bounded from above, or a class of names may be used up, who meets what is not a
-matter of one member at a time; there the object splits into the ways to meet all that is asked for.
+Where the number of members is bounded from above, or demands on a class that may run out of names contradict
+each other, who meets what is not a matter of one member at a time; there the object splits into the ways to
+meet all that is asked for.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ..errors import LimitExceeded
+from ..lexeme import difference
 from .emptiness import is_empty, size_of
-from .members import Asked, Cell, Member, Obligations, cut_key
+from .members import Asked, Cell, Member, Obligations, cut_key, fitting
 from .shapes import ObjectShape
 
 if TYPE_CHECKING:
@@ -132,7 +134,11 @@ def _settled(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
     n_needed = len(shape.musts) + sum(member.required for member in members.values())
     if shape.high is not None and n_needed > shape.high:
         return None
-    return replace(shape, members=list(members.values()), asked=_without_implied(asked))
+    settled = replace(shape, members=list(members.values()), asked=_without_implied(asked))
+    may_run_out = any(one.opened and not one.endless for one in asked)
+    return (
+        _in_parts(builder, settled) if may_run_out and shape.high is None and not shape.clauses else settled
+    )
 
 
 def _able(builder: Builder, members: dict[str, Member], one: Asked) -> Asked:
@@ -143,7 +149,7 @@ def _able(builder: Builder, members: dict[str, Member], one: Asked) -> Asked:
 
     named = [name for name in one.named if name in members and can(members[name].obligations)]
     opened = [cell for cell in one.opened if can(cell.obligations)]
-    return Asked(one.has, one.owed, named, opened, one.is_endless and bool(opened))
+    return Asked(one.has, one.owed, named, opened, [cell for cell in opened if cell in one.endless])
 
 
 def _with(member: Member, owed: Obligations) -> Member:
@@ -173,18 +179,53 @@ def _split(builder: Builder, shape: ObjectShape, splits_all: bool) -> list[Objec
         if one is None:
             return None
         return _ways(builder, replace(shape, asked=[other for other in shape.asked if other is not one]), one)
-    runs_out = bool(shape.musts) or any(one.opened and not one.is_endless for one in shape.asked)
-    if splits_all or shape.high is not None or runs_out:
+    if splits_all or shape.high is not None or shape.musts or _is_at_odds(builder, shape):
         return _ways(builder, replace(shape, asked=shape.asked[1:]), shape.asked[0])
     for index, member in enumerate(shape.members):
         owed = member.obligations
         for one in shape.asked:
-            if one.opened or member.name not in one.named:
+            if one.endless or member.name not in one.named:
                 continue
             owed |= one.owed
             if not builder.satisfiable(builder.cleaned(owed)):
                 return _with_or_without(shape, index, one)
     return None
+
+
+def _is_at_odds(builder: Builder, shape: ObjectShape) -> bool:
+    """Whether no value can meet all that is asked of a class that may run out of names."""
+    for cell in shape.cells:
+        asked = [one for one in shape.asked if cell in one.opened and not one.endless]
+        owed = cell.obligations.union(*(one.owed for one in asked))
+        if asked and not builder.satisfiable(builder.cleaned(owed)):
+            return True
+    return False
+
+
+def _in_parts(builder: Builder, shape: ObjectShape) -> ObjectShape:
+    """The shape with classes cut so that what may run out of names is asked of whole classes."""
+    cells, asked = list(shape.cells), list(shape.asked)
+    for number in range(len(asked)):
+        for cell in asked[number].opened if not asked[number].endless else ():
+            inside = cut_key(builder, asked[number].has, cell.key)
+            outside = difference(cell.key, inside)
+            if inside is cell.key or is_empty(outside):
+                continue
+            parts = [Cell(inside, cell.obligations), Cell(outside, cell.obligations)]
+            cells[cells.index(cell) : cells.index(cell) + 1] = parts
+            asked = [_of_parts(builder, one, cell, parts) for one in asked]
+    return replace(shape, cells=cells, asked=asked)
+
+
+def _of_parts(builder: Builder, one: Asked, cell: Cell, parts: list[Cell]) -> Asked:
+    """What is asked for, of the parts of a class instead of the class."""
+    if cell not in one.opened:
+        return one
+    fits = fitting(builder, [one.has], parts)[0]
+    opened = [other for other in one.opened if other is not cell] + [fit.cell for fit in fits]
+    endless = [other for other in one.endless if other is not cell]
+    endless += [fit.cell for fit in fits if fit.n_names is None]
+    return replace(one, opened=opened, endless=endless)
 
 
 def _with_or_without(shape: ObjectShape, index: int, one: Asked) -> list[ObjectShape]:
@@ -253,7 +294,7 @@ def holds_object(builder: Builder, shape: ObjectShape) -> bool:
 def _can_meet(builder: Builder, shape: ObjectShape) -> bool:
     """Whether known members can meet all at once that no open member can."""
     members = {member.name: member for member in shape.members}
-    left = [able for one in shape.asked if not (able := _able(builder, members, one)).is_endless]
+    left = [able for one in shape.asked if not (able := _able(builder, members, one)).endless]
     if any(one.opened for one in left):
         return bool(pruned_objects(builder, shape))
     left.sort(key=lambda one: len(one.named))
