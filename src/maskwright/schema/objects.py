@@ -61,7 +61,7 @@ class _InOrder:
         self._layout = builder.layout
         self._shape = shape
         self._members = shape.members
-        if not builder.options.any_order:
+        if opened.needs_register and not builder.options.any_order:
             self._members = [member for member in shape.members if member.is_listed]
         self._opened = opened
         self._depth = depth

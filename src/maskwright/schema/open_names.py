@@ -12,6 +12,7 @@ Refused: several needed members that draw on the same names, of which there are 
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -73,8 +74,7 @@ class OpenMembers:
         self._layout = builder.layout
         self.needs_fresh = needs_fresh(shape)
         self.n_needed = len(shape.musts) + sum(member.required for member in loose)
-        # The bits that no other member uses.
-        marks = iter(range(len(shape.members), len(shape.members) + len(loose) + len(shape.musts)))
+        marks = itertools.count(len(shape.members))  # the bits that no other member uses
         self._needed_marks: list[int] = []
         self._classes: list[_Class] = []
         self._n_counters = _FIRST_CLASS

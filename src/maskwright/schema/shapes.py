@@ -276,7 +276,10 @@ def object_shape(builder: Builder, branch: Branch, *, strict: bool) -> ObjectSha
     known.update(branch.required)
     known.update(dict.fromkeys(merged.fixed))
     known.update(branch.lacks)
-    asked, names = _asked_for(merged)
+    asked: list[HasMember] = []
+    names: list[str] = []
+    if merged.has or merged.clauses:
+        asked, names = _asked_for(merged)
     for has in asked:
         for group in has.outside:
             known.update(dict.fromkeys(group.named))
