@@ -81,7 +81,8 @@ class _Lowering:
             self.edge(source, TOKENS, expr.ids, target)  # type: ignore[attr-defined]
         elif kind is Fresh:
             assert isinstance(expr, Fresh)
-            self.edges.append((source, FRESH, expr.lexeme, target, 0, expr.slot, int(expr.any_order), 0))
+            flags = (expr.slot, int(expr.any_order), int(expr.again))
+            self.edges.append((source, FRESH, expr.lexeme, target, 0, *flags))
         elif kind is Repeat:
             assert isinstance(expr, Repeat)
             self.repetition(expr, source, target)

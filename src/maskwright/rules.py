@@ -135,6 +135,7 @@ class Fresh(Expr):
     With ``any_order`` two JSON texts that differ only in the order of the members of some objects are the
     same; all `Fresh` of a slot agree about that. White space and spellings are compared as they are, and so
     is a text that is not JSON.
+    With ``again`` it is the other way round: bytes that some `Fresh` of the slot has matched before.
 
     The language must be a prefix code or end where something else begins, as for any lexeme; whoever makes
     the rules sees to it that there is always something fresh left, or another way on.
@@ -143,6 +144,7 @@ class Fresh(Expr):
     lexeme: Lexeme
     slot: int
     any_order: bool = False
+    again: bool = False
 
 
 class Action(IntEnum):

@@ -108,6 +108,33 @@ def test_rollback_forgets_and_forks_do_not_share() -> None:
     assert fork.is_completed()
 
 
+def test_a_text_again_is_one_of_those_remembered() -> None:
+    """Distinct numbers, then one of them, in masks of tokens that cross the borders of items."""
+    info = TokenizerInfo([*TOKENS, b"</s>"], stop_token_ids=[STOP])
+    comma = Lex(literal(b","))
+    more = Repeat(Seq((comma, Fresh(NUMBER, 0))), 0, None)
+    again = Seq((comma, Fresh(NUMBER, 0, again=True), Lex(literal(b"]"))))
+    rule = Rule("array", Seq((Lex(literal(b"[")), Fresh(NUMBER, 0), more, again)))
+    compiled = GrammarCompiler(info, cache_enabled=False).compile_grammar(Grammar(rule, guards_checked=True))
+    rng = random.Random(5)
+    for _ in range(80):
+        matcher = GrammarMatcher(compiled)
+        text = b""
+        while not text.endswith(b"]") and len(text) < 12:
+            legal = _legal(matcher)
+            for token, spelled in enumerate(TOKENS):
+                begun = re.fullmatch(rb"\[?|\[[12]+(,[12]+)*,?(\])?", text + spelled)
+                *before, last = (text + spelled).rstrip(b"]")[1:].split(b",")
+                is_fine = begun is not None and len(set(before)) == len(before)
+                if is_fine and begun is not None and begun[2]:
+                    is_fine = last in before
+                assert (token in legal) is is_fine, (text, spelled)
+            token = rng.choice(sorted(legal))
+            assert matcher.accept_token(token)
+            text += TOKENS[token]
+        assert matcher.is_completed() == text.endswith(b"]")
+
+
 # -- in any order ----------------------------------------------------------------------------------------
 
 MEMBERS = [b'"a":1', b'"a":2', b'"b":1', b'"b":{}']

@@ -64,3 +64,22 @@ def test_many_literals():
     assert not kernel.accepts(table, b"5000")
     assert not kernel.accepts(lx.difference(lx.plus(lx.byte_range(0x30, 0x39)), table), b"77")
     assert kernel.accepts(lx.difference(lx.plus(lx.byte_range(0x30, 0x39)), table), b"077")
+
+
+def test_a_conjunction_is_found_alive_without_a_tour():
+    """The search goes for the nearest end, and not through all counts of what need not come."""
+    letter, text = lx.byte_range(97, 122), lx.star(lx.byte_range(32, 126))
+    counted = lx.concat(lx.repeat(letter, 0, 5_000), lx.literal(b"!"))
+    table = kernel.LexemeTable(max_nodes=1_000)
+    assert not table.is_node_empty(
+        table.node_of(lx.intersection(counted, lx.concat(text, lx.literal(b"ab!"))))
+    )
+
+
+def test_a_language_and_its_complement_leave_nothing():
+    """Seen at once, however many states the parts have."""
+    text = lx.star(lx.byte_range(32, 126))
+    part = lx.concat(text, lx.literal(b"x"), lx.repeat(lx.byte_range(97, 122), 200, 300), text)
+    table = kernel.LexemeTable(max_nodes=1_000)
+    both = lx.intersection(part, lx.concat(text, lx.literal(b"y"), text), lx.complement(part))
+    assert table.is_node_empty(table.node_of(both))

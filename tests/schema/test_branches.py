@@ -179,3 +179,18 @@ def test_explosion_is_metered() -> None:
     with pytest.raises(LimitExceeded, match="alternatives") as caught:
         Language({"type": "object", "allOf": choices}, max_branches=500)
     assert caught.value.limit == 500
+
+
+def test_candidate_values_are_tried_one_by_one() -> None:
+    """Given arrays and objects that must differ from each other's lists: no branch per way to differ."""
+    routes = [["a", "b", "c"], ["a", "c"], ["b"], {"via": "d", "to": "e"}]
+    schema = {
+        "oneOf": [{"enum": routes[:3]}, {"enum": [routes[1], ["c", "a"]]}, {"enum": [routes[0], routes[3]]}],
+        "not": {"enum": [["c", "a"], ["b", "b"]]},
+        "if": {"type": "array"},
+        "then": {"items": {"pattern": "^[ab]$"}},
+    }
+    validator = jsonschema_rs.Draft202012Validator(schema)
+    language = Language(schema, max_branches=64, **STANDARD)
+    for value in (*routes, ["c", "a"], ["b", "b"], [], {}):
+        assert language.takes(value) is validator.is_valid(value), value

@@ -21,6 +21,7 @@ from maskwright.errors import LimitExceeded
 from maskwright.kernel import lexemes as kernel
 from maskwright.lexeme import EMPTY, Lexeme, Op, difference
 from maskwright.schema import numbers
+from maskwright.schema.emptiness import holds_text
 from maskwright.schema.numbers import Exact, number_language, number_lexeme
 from tests.lexeme_oracle import accepts, is_empty
 
@@ -299,8 +300,8 @@ def test_limits_are_refused_not_hung() -> None:
     """What is too large for 64 bits is a typed error; a bounded range of few multiples is a list."""
     with pytest.raises(LimitExceeded, match="2305843009213693951"):
         number_lexeme(multiple_of=[2**61 - 1])
-    with pytest.raises(LimitExceeded, match="7907 and 7919"):
-        number_lexeme(not_multiple_of=[7919, 7907])
+    with pytest.raises(LimitExceeded, match="2305843009213693951"):
+        number_lexeme(not_multiple_of=[2**61 - 1, 7907])
     assert (
         texts_held(
             number_lexeme(multiple_of=[2**61 - 1], minimum=-(2**62), maximum=2**62), "0", str(2**61 - 1), "1"
@@ -313,6 +314,24 @@ def test_limits_are_refused_not_hung() -> None:
     )
     with pytest.raises(LimitExceeded, match="digits"):
         number_lexeme(minimum=Decimal("1e999999999"))
+
+
+def test_what_is_no_multiple_of_many() -> None:
+    """Whole numbers of the finest unit are counted; what lies between two units is no multiple of any."""
+    barred = [Decimal("2.5"), Decimal(7), Decimal(11), Decimal("0.65"), Decimal(101)]
+    found = number_language(
+        not_multiple_of=barred, minimum=-300, exclusive_maximum=1_000, excluded=[Decimal("0.2")]
+    )
+    assert "up to 2 decimals" in (found.left_out or "")
+    for number in (Decimal(units) / 100 for units in range(-30_100, 100_100, 3)):
+        valid = -300 <= number < 1_000 and number != Decimal("0.2")
+        valid = valid and not any(number % value == 0 for value in barred)
+        for text in (f"{number:f}", f"{number:f}00" if "." in f"{number:f}" else f"{number:f}.0"):
+            assert holds_text(found.lexeme, text.encode()) is valid, text
+    assert texts_held(found.lexeme, "7.001", "0.6500001", "0.650", "-300.001", "999.9999", "1000.0001") == (
+        "7.001 0.6500001 999.9999"
+    )
+    assert number_lexeme(not_multiple_of=[Decimal("0.01"), 7919], minimum=1, maximum=1) is EMPTY
 
 
 def test_multiples_with_many_residues() -> None:

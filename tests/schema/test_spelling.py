@@ -116,3 +116,19 @@ def test_bad_options(options: dict[str, Any]) -> None:
     """Are told at once."""
     with pytest.raises(SchemaError):
         SchemaOptions(**options)
+
+
+@pytest.mark.parametrize("any_spelling", [False, True])
+def test_formats_beside_patterns_in_every_spelling(any_spelling: bool) -> None:
+    """A format of thousands of states and a pattern that may be anywhere in it: decided, and written."""
+    stamp = {"type": "string", "format": "date-time", "pattern": "\\d\\d-1[12]-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ"}
+    schema = {
+        "type": "object",
+        "properties": {"at": stamp, "test": {"type": "string", "format": "regex", "pattern": "^/.+/$"}},
+        "required": ["at", "test"],
+    }
+    language = Language(schema, any_spelling=any_spelling)
+    assert language.takes({"at": "2024-11-05T10:00:00Z", "test": "/^[a-z]{2,3}(x|y)$/"})
+    assert not language.takes({"at": "2024-10-05T10:00:00Z", "test": "/a/"})
+    assert not language.takes({"at": "2024-11-05T10:00:00+01:00", "test": "/a/"})
+    assert not language.takes({"at": "2024-12-05T10:00:00Z", "test": "/(a/"})

@@ -6,11 +6,12 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
 from .arrangements cimport Arrangement
-from .nodes cimport Node, NodePool
+from .bounds cimport BoundedPool
+from .nodes cimport Node
 
 ctypedef uint8_t* bytemap
 
-cdef class LexemeTable(NodePool):
+cdef class LexemeTable(BoundedPool):
     cdef mutex lock                     # held by every slow step of every automaton on this table
     cdef vector[bytemap] maps           # byte -> class, 256 entries each, owned
     cdef vector[int32_t] map_sizes      # number of classes

@@ -12,7 +12,8 @@ cdef enum EdgeKind:
     EDGE_CALL = 2       # label = rule id; `tail` = 1: nothing follows in the calling rule
     EDGE_TOKENS = 3     # label = index into `token_sets`
     EDGE_DEAD = 4       # pruned: nothing can end from its target
-    EDGE_FRESH = 5      # label = lexeme node; a = slot whose remembered texts it must not repeat; b = 1: in any order
+    # label = lexeme node; a = slot whose remembered texts it must not repeat; b = 1: in any order; c = 1: must repeat
+    EDGE_FRESH = 5
 
 cdef struct NetNode:
     int32_t first       # first outgoing edge

@@ -241,7 +241,7 @@ cdef class Network:
     # ---- remembered texts ------------------------------------------------------------------------
 
     cdef int32_t fresh_lexeme(self, int32_t register, NetEdge* edge) noexcept nogil:
-        """The edge's lexeme without the texts that its slot remembers; a negative code if it failed."""
+        """The edge's lexeme without the texts that its slot remembers, or of these alone; a negative code if it failed."""
         cdef RegisterValue value
         cdef vector[int32_t] parts
         cdef int32_t known = NODE_EMPTY
@@ -250,9 +250,9 @@ cdef class Network:
             if <size_t>edge.a < value.texts.size():
                 known = self.text_sets[value.texts[edge.a]].lexeme
         if known == NODE_EMPTY:
-            return edge.label
+            return NODE_EMPTY if edge.c else edge.label
         parts.push_back(edge.label)
-        parts.push_back(self.table.not_of(known))
+        parts.push_back(known if edge.c else self.table.not_of(known))
         return self.table.and_of(parts)
 
     cdef int32_t extend_text(self, int32_t register, uint8_t byte) noexcept nogil:

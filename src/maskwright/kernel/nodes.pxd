@@ -85,6 +85,7 @@ cdef class NodePool:
     cdef int32_t union_of(self, vector[int32_t]& kids) noexcept nogil
     cdef void absorb(self, vector[int32_t]& parts) noexcept nogil
     cdef int32_t and_of(self, vector[int32_t]& kids) noexcept nogil
+    cdef bint has_opposites(self, vector[int32_t]& kids) noexcept nogil
     cdef int32_t not_of(self, int32_t part) noexcept nogil
     cdef int32_t repeat(self, int32_t part, int32_t low, int32_t high) noexcept nogil
     cdef int32_t byte_set(self, uint64_t* words) noexcept nogil

@@ -15,7 +15,7 @@ from cython.operator cimport dereference as deref
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 from libc.string cimport memcmp, memset
-from libcpp.algorithm cimport sort
+from libcpp.algorithm cimport binary_search, sort
 
 from math import lcm
 
@@ -555,7 +555,18 @@ cdef class NodePool:
                 all_nullable = all_nullable and self.nodes[flat[i]].nullable
         if kids[0] == NODE_EPSILON:
             return NODE_EPSILON if all_nullable else NODE_EMPTY
+        if self.has_opposites(kids):
+            return NODE_EMPTY
         return kids[0] if kids.size() == 1 else self.make_list(OP_AND, kids)
+
+    cdef bint has_opposites(self, vector[int32_t]& kids) noexcept nogil:
+        """Whether a node and its complement are among sorted nodes."""
+        cdef size_t i
+        for i in range(kids.size()):
+            if self.nodes[kids[i]].op == OP_NOT:
+                if binary_search(kids.begin(), kids.end(), self.nodes[kids[i]].a):
+                    return True
+        return False
 
     cdef int32_t not_of(self, int32_t part) noexcept nogil:
         if part < 0:

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import LimitExceeded
-from .groups import Clause, Literal
-from .values import ANY, OBJECT, json_key, type_bit
+from .groups import Clause, HasMember, Literal
+from .values import ANY, OBJECT, STRING, json_key, type_bit
 
 if TYPE_CHECKING:
     from .nodes import Node
@@ -49,6 +49,7 @@ __all__ = [
     "Task",
     "Types",
     "Values",
+    "apply",
 ]
 
 
@@ -334,6 +335,8 @@ class Expander:
                 continue
             if keep_clauses and branch.types == OBJECT:
                 _keep_clauses(branch)
+            elif keep_clauses and branch.types == STRING and branch.choices:
+                self._join_choices(branch)
             if not branch.choices:
                 results.append(branch)
                 continue
@@ -347,6 +350,19 @@ class Expander:
             for alternative in reversed(choice.alternatives):
                 stack.append((branch.copy(), list(alternative)))
         return results
+
+    def _join_choices(self, branch: Branch) -> None:
+        """Turn all choices of a branch of strings into constraints: a union of lexemes is a lexeme."""
+        choices, branch.choices = branch.choices, ()
+        for choice in choices:
+            options: list[Branch] = []
+            for alternative in choice.alternatives:
+                alone = branch.copy()  # for what is known to hold
+                alone.strings, alone.excluded, alone.values = (), {}, None
+                options.extend(self._expand_with(alternative, alone, keep_clauses=True) or ())
+            if not options:
+                branch.types = 0
+            branch.strings = (*branch.strings, ("either", options, False))
 
     def _too_many(self, tasks: list[Task]) -> None:
         places = [t.node.pointer for t in tasks if isinstance(t, Holds) and not isinstance(t.node, AnyOf)]
@@ -367,7 +383,7 @@ class Expander:
             if type(task) is Holds:
                 self._hold(branch, task, agenda)
             else:
-                _apply(branch, task)
+                apply(branch, task)
 
     def _hold(self, branch: Branch, task: Holds, agenda: list[Task]) -> None:
         node, positive = task.node, task.positive
@@ -417,8 +433,12 @@ def _keep_clauses(branch: Branch) -> None:
     branch.choices = tuple(kept)
 
 
-def _literal(tasks: list[Task]) -> Literal | None:
-    """An alternative that is about one property of an object only."""
+def _literal(tasks: list[Task]) -> Literal | HasMember | None:
+    """An alternative that is about one property of an object only, or asks for some name."""
+    has = [task.atom for task in tasks if isinstance(task, Objects) and type(task.atom) is HasMember]
+    if has:
+        alone = len(tasks) == 1 + sum(isinstance(task, Types) and bool(task.mask & OBJECT) for task in tasks)
+        return has[0] if alone and _is_about_names(has[0]) else None
     names: set[str] = set()
     is_there: set[bool] = set()
     owed: list[Obligation] = []
@@ -436,6 +456,14 @@ def _literal(tasks: list[Task]) -> Literal | None:
     if len(names) != 1 or len(is_there) != 1 or len(owed) > 1 or (owed and False in is_there):
         return None
     return (names.pop(), is_there.pop(), owed[0] if owed else None)
+
+
+def _is_about_names(has: HasMember) -> bool:
+    """Whether any value does."""
+    if has.value is None:
+        return True
+    node, positive = has.value
+    return not isinstance(node, AnyOf) and node.schema is positive
 
 
 def _hold_any(branch: Branch, node: AnyOf, positive: bool, agenda: list[Task]) -> None:
@@ -456,7 +484,8 @@ def _reading_order(obligation: Obligation) -> tuple[Any, ...]:
     return (0, node.place, positive)
 
 
-def _apply(branch: Branch, task: Task) -> None:
+def apply(branch: Branch, task: Task) -> None:
+    """Do a task that needs no other."""
     kind = type(task)
     if kind is Types:
         branch.types &= task.mask  # type: ignore[union-attr]

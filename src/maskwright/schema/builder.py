@@ -34,9 +34,10 @@ from .options import SchemaOptions
 from .plain import plain_object
 from .preflight import preflight
 from .propagate import Judge
+from .pruning import pruned_objects
 from .report import Report, Status
 from .satisfiable import Satisfiability
-from .shapes import ArrayShape, ObjectShape, Obligations, array_shape, object_shapes, prune_object
+from .shapes import ArrayShape, ObjectShape, Obligations, array_shape, object_shape
 from .spelling import any_number, layout_of
 from .strings import plainly_has_text, string_lexeme
 from .values import ANY, ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, type_bit
@@ -80,7 +81,6 @@ class Builder:
         report: What became of each keyword.
         layout: Whitespace and separators.
         anything: A node that every value meets.
-        n_ways: Shapes made so far of objects that ask for some open member.
         distinct: Arrays of unique items, per shape and depth.
         made: The rules of values so far, and what each of them has to meet.
     """
@@ -96,15 +96,16 @@ class Builder:
         self.satisfiability = Satisfiability(self)
         self._integer: Expr = any_integer(options.integer_spelling)
         self._branches: dict[Obligations, list[Branch]] = {}
+        self._expanding: set[Obligations] = set()
         self._rules: dict[tuple[Obligations, int], Expr] = {}
         self.made: list[tuple[Obligations, Rule]] = []
         self._unions: dict[frozenset[Obligation], AnyOf] = {}
         self._followed: dict[Node, Node] = {}
+        self._alone: dict[Node, Obligations] = {}
         self._arrays: dict[tuple[Branch, bool], ArrayShape] = {}
-        self._objects: dict[tuple[Branch, bool], list[ObjectShape]] = {}
+        self._objects: dict[tuple[Branch, bool], ObjectShape | None] = {}
         self._plain: dict[Obligations, ObjectShape | None] = {}
         self._strings: dict[Branch, Lexeme] = {}
-        self.n_ways = 0
         self.distinct: dict[tuple[ArrayShape, int], Distinct] = {}
 
     @cached_property
@@ -165,8 +166,16 @@ class Builder:
         """The branches of a set that are not plainly impossible."""
         found = self._branches.get(obligations)
         if found is None:
-            found = self._branches[obligations] = self._expander.expand(obligations)
+            self._expanding.add(obligations)
+            try:
+                found = self._branches[obligations] = self._expander.expand(obligations)
+            finally:
+                self._expanding.discard(obligations)
         return found
+
+    def is_expanding(self, obligations: Obligations) -> bool:
+        """Whether the branches of a set are being worked out: what they are must not be asked then."""
+        return obligations in self._expanding
 
     def satisfiable(self, obligations: Obligations) -> bool:
         """Whether some value meets all of them."""
@@ -211,13 +220,12 @@ class Builder:
             found = self._arrays[key] = array_shape(self, branch, strict=key[1])
         return found
 
-    def objects_of(self, branch: Branch, *, strict: bool | None = None) -> list[ObjectShape]:
-        """The objects of a branch."""
+    def object_of(self, branch: Branch, *, strict: bool | None = None) -> ObjectShape | None:
+        """The objects of a branch; None if there plainly are none."""
         key = (branch, self.options.strict_mode if strict is None else strict)
-        found = self._objects.get(key)
-        if found is None:
-            found = self._objects[key] = object_shapes(self, branch, strict=key[1])
-        return found
+        if key not in self._objects:
+            self._objects[key] = object_shape(self, branch, strict=key[1])
+        return self._objects[key]
 
     def plain_object(self, obligations: Obligations) -> ObjectShape | None:
         """The objects of a plain schema without its branches; None if it is not one."""
@@ -269,11 +277,11 @@ class Builder:
         try:
             plain = self.plain_object(obligations)
             if plain is not None:
-                pruned = prune_object(self, plain)
-                return Never if pruned is None else object_expr(self, pruned, depth)
-            options: list[Expr] = []
-            for branch in self.branches(obligations):
-                options.extend(self._branch(branch, depth))
+                options = [object_expr(self, one, depth) for one in pruned_objects(self, plain)]
+            else:
+                options = []
+                for branch in self.branches(obligations):
+                    options.extend(self._branch(branch, depth))
         except RecursionError:
             raise LimitExceeded(
                 f"the schema is nested too deeply at {_name_of(obligations)}",
@@ -349,8 +357,9 @@ class Builder:
     def _object(self, branch: Branch, depth: int) -> list[Expr]:
         if not (branch.objects or branch.required or branch.lacks):
             return [self.layout.any_object(depth)]
-        shapes = [prune_object(self, shape) for shape in self.objects_of(branch)]
-        return [object_expr(self, shape, depth) for shape in shapes if shape is not None]
+        shape = self.object_of(branch)
+        shapes = [] if shape is None else pruned_objects(self, shape)
+        return [object_expr(self, one, depth) for one in shapes]
 
     # -- the whole -----------------------------------------------------------------------------------
 

@@ -32,8 +32,10 @@ from ..regex.encoding import JSON_STRING, JSON_STRING_CANONICAL
 from .branches import Branch
 from .emptiness import is_empty
 from .finite import value_meets
+from .members import Cell, Member
 from .numeric import numbers_lexeme
-from .shapes import ArrayShape, Cell, Member, ObjectShape, Obligations, cut_array, prune_object
+from .pruning import pruned_objects
+from .shapes import ArrayShape, ObjectShape, Obligations, cut_array
 from .unique_texts import in_any_order, in_order_of_starts
 from .values import ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING, decimal_of, string_text
 
@@ -176,9 +178,9 @@ class Canonical:
         if types & ARRAY:
             parts.append(self._array(builder.array_of(branch), nesting))
         if types & OBJECT:
-            for shape in builder.objects_of(branch):
-                pruned = prune_object(builder, shape)
-                parts.append(EMPTY if pruned is None else self._object(pruned, nesting))
+            shape = builder.object_of(branch)
+            shapes = [] if shape is None else pruned_objects(builder, shape, splits_all=True)
+            parts.extend(self._object(one, nesting) for one in shapes)
         return union(*(part for part in parts if not is_empty(part)))
 
     def _numbers(self, branch: Branch) -> Lexeme:
@@ -290,7 +292,7 @@ class Canonical:
     # -- objects ---------------------------------------------------------------------------------------
 
     def _object(self, shape: ObjectShape, nesting: int) -> Lexeme:
-        if shape.clauses or shape.musts:
+        if shape.clauses or shape.musts or shape.asked:
             raise NotRegular("items that are objects of which some member has to fail something")
         if shape.cells and not self._is_sorted:
             raise _Opened

@@ -12,10 +12,18 @@ from ..lexeme import Lexeme, Op
 if TYPE_CHECKING:
     from ..kernel.lexemes import LexemeTable
 
-__all__ = ["go_on_alike", "has_no_text", "holds_text", "is_empty", "is_plainly_endless", "size_of"]
+__all__ = [
+    "go_on_alike",
+    "has_no_text",
+    "holds_text",
+    "is_empty",
+    "is_plainly_endless",
+    "size_of",
+    "texts_of",
+]
 
 #: Nodes of the automaton of the strings of one place.
-_MAX_NODES: Final = 100_000
+_MAX_NODES: Final = 250_000
 #: From so many texts on a language counts as endless: no output holds as many.
 _MANY: Final = 1_000_000
 #: States looked at to find out how many texts there are.
@@ -116,6 +124,24 @@ def size_of(lexeme: Lexeme) -> int | None:
             for target, ways in after[state].items():
                 following[target] += n * ways
         level = following
+    return found
+
+
+def texts_of(lexeme: Lexeme, most: int) -> list[bytes] | None:
+    """All texts of a language without an endless one, in the order of their bytes; None if there are more."""
+    from ..kernel.lexemes import LexemeTable
+
+    table = LexemeTable()
+    found: list[bytes] = []
+    stack = [(table.node_of(lexeme), b"")]
+    while stack:
+        node, text = stack.pop()
+        if table.is_nullable(node):
+            found.append(text)
+        following = ((table.walk(node, bytes([byte])), byte) for byte in range(255, -1, -1))
+        stack.extend((target, text + bytes([byte])) for target, byte in following if target)
+        if len(found) > most:
+            return None
     return found
 
 

@@ -14,6 +14,7 @@ from ..rules import Call, Expr, Lex, Rule, Seq
 from .branches import Branch
 from .emptiness import holds_text
 from .groups import Literal
+from .members import Asked, cut_key
 from .numeric import number_meets
 from .shapes import ArrayShape, ObjectShape, Obligations
 from .values import ARRAY, NUMBER, OBJECT, STRING, json_key, string_text, type_bit
@@ -44,8 +45,8 @@ def value_meets(builder: Builder, branch: Branch, value: Any) -> bool:
     if kind == OBJECT:
         if not (branch.objects or branch.required or branch.lacks):
             return True
-        shapes = builder.objects_of(branch, strict=False)
-        return any(_meets_object(builder, shape, value) for shape in shapes)
+        shape = builder.object_of(branch, strict=False)
+        return shape is not None and _meets_object(builder, shape, value)
     return True
 
 
@@ -83,17 +84,25 @@ def _meets_object(builder: Builder, shape: ObjectShape, value: dict[str, Any]) -
         elif not any(_meets(builder, owed, item) for owed in _owed(builder, shape, name)):
             return False
     for clause in shape.clauses:
-        if not any(_meets_literal(builder, literal, value) for literal in clause):
+        if not any(_meets_literal(builder, shape, literal, value) for literal in clause):
             return False
-    for must in shape.musts:
-        names = [name for name in value if name not in shape.known]
-        names = [name for name in names if holds_text(must.key, string_text(name))]
-        if not any(_meets(builder, must.obligations, value[name]) for name in names):
-            return False
-    return True
+    return all(_meets_literal(builder, shape, one, value) for one in shape.asked)
 
 
-def _meets_literal(builder: Builder, literal: Literal, value: dict[str, Any]) -> bool:
+def _meets_asked(builder: Builder, shape: ObjectShape, one: Asked, name: str, item: Any) -> bool:
+    if name in shape.known:
+        fits = name in one.named
+    else:
+        text = string_text(name)
+        fits = any(holds_text(cut_key(builder, one.has, cell.key), text) for cell in one.opened)
+    return fits and _meets(builder, one.owed, item)
+
+
+def _meets_literal(
+    builder: Builder, shape: ObjectShape, literal: Literal | Asked, value: dict[str, Any]
+) -> bool:
+    if isinstance(literal, Asked):
+        return any(_meets_asked(builder, shape, literal, *item) for item in value.items())
     name, is_there, owed = literal
     if (name in value) is not is_there:
         return False

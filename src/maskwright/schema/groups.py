@@ -107,10 +107,10 @@ class Clause:
 
     Attributes:
         literals: (name, True, obligation or None): the property is there, and its value meets the
-            obligation; (name, False, None): it is not there.
+            obligation; (name, False, None): it is not there. Or: some property has a name in a class.
     """
 
-    literals: list[Literal]
+    literals: list[Literal | HasMember]
 
 
 class _All:

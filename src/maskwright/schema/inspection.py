@@ -21,14 +21,14 @@ from .branches import AnyOf, Branch
 from .disjoint import are_disjoint
 from .numeric import numbers_lexeme
 from .objects import object_expr
-from .shapes import holds_object, prune_object
+from .pruning import holds_object, pruned_objects
 from .values import ARRAY, NUMBER, OBJECT, STRING
 
 if TYPE_CHECKING:
     from .builder import Builder
     from .nodes import Node
     from .preflight import Findings
-    from .shapes import Obligations
+    from .shapes import ObjectShape, Obligations
 
 __all__ = ["Inspection"]
 
@@ -120,17 +120,21 @@ class Inspection:
             else:
                 yield from self._possible([*array.prefix, array.rest])
         if types & OBJECT and (branch.objects or branch.required or branch.lacks):
-            for shape in builder.objects_of(branch):
-                if shape.musts or shape.clauses or shape.low > 1:
-                    pruned = prune_object(builder, shape)
-                    if pruned is not None:
-                        object_expr(builder, pruned, 0)
-                    continue
-                owed = [member.obligations for member in shape.members]
-                owed += [cell.obligations for cell in shape.cells]
-                if any(map(self._may_fail, owed)) and holds_object(builder, shape):
-                    yield from self._possible(owed)
+            shape = builder.object_of(branch)
+            if shape is not None:
+                yield from self._objects(shape)
         yield from (made for made, _ in builder.made[n_made:])
+
+    def _objects(self, shape: ObjectShape) -> Iterator[Obligations]:
+        builder = self._builder
+        if shape.asked or shape.clauses or shape.low > 1:
+            for pruned in pruned_objects(builder, shape):
+                object_expr(builder, pruned, 0)
+            return
+        owed = [member.obligations for member in shape.members]
+        owed += [cell.obligations for cell in shape.cells]
+        if any(map(self._may_fail, owed)) and holds_object(builder, shape):
+            yield from self._possible(owed)
 
     def _possible(self, owed: Iterable[Obligations]) -> Iterator[Obligations]:
         return (one for one in owed if self._may_fail(one) and self._builder.satisfiable(one))

@@ -10,7 +10,8 @@ avoided: a comma is written only while some member is left, and members beyond t
 ones are counted apart, so that the bound on members never shuts a required one out.
 
 Open keys (those that no property lists) are not remembered, so that they may repeat; JSON readers keep
-the last. Where a schema counts on them or asks for some open member, they differ: see `open_names`.
+the last. Where a schema counts on them or asks for some open member, they differ: see `open_names`, and
+`asking` for objects in which several members may be what is asked for.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..rules import Act, Action, Alt, Call, Expr, Lex, Repeat, Rule, Seq
+from .asking import Asking
 from .clauses import Clauses
 from .open_names import OpenMembers
-from .shapes import ObjectShape, open_capacity
+from .pruning import open_capacity
+from .shapes import ObjectShape
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -33,16 +36,19 @@ def object_expr(builder: Builder, shape: ObjectShape, depth: int) -> Expr:
     layout = builder.layout
     if shape.clauses:
         return Clauses(builder, shape, depth).expr()
+    if shape.asked:
+        return Asking(builder, shape, depth).expr()
     inner = layout.below(depth)
     n_required = sum(member.required for member in shape.members)
-    opened = OpenMembers(builder, shape, inner, len(shape.members))
+    loose = [] if builder.options.any_order else [one for one in shape.members if not one.is_listed]
+    opened = OpenMembers(builder, shape, inner, loose)
     if builder.options.any_order and (len(shape.members) > 1 or (shape.members and opened)):
         members = [(m.name, builder.value(m.obligations, inner), m.required) for m in shape.members]
         # Names that may repeat are never used up, and must not use up the room of the listed ones.
         capacity = open_capacity(shape) if opened.needs_fresh or not opened else None
         return any_order_expr(builder, members, opened, shape.low, shape.high, depth, capacity)
     bounded = shape.high is not None and (opened or shape.high < len(shape.members))
-    if bounded or shape.low > max(n_required, 1) or opened.needs_fresh:
+    if bounded or shape.low > max(n_required, 1) or opened.needs_register:
         return _Counted(builder, shape, opened, depth).expr()
     return _Declared(builder, shape, opened, depth).expr(nonempty=shape.low > 0)
 
@@ -54,6 +60,9 @@ class _InOrder:
         self._builder = builder
         self._layout = builder.layout
         self._shape = shape
+        self._members = shape.members
+        if opened.needs_register and not builder.options.any_order:
+            self._members = [member for member in shape.members if member.is_listed]
         self._opened = opened
         self._depth = depth
         self._inner = builder.layout.below(depth)
@@ -66,7 +75,7 @@ class _Declared(_InOrder):
 
     def expr(self, *, nonempty: bool) -> Expr:
         """The whole object."""
-        members = self._shape.members
+        members = self._members
         start, after = self._extras()
         may_end = True  # nothing required from here on
         # From the end: `after` is A(i + 1), `start` is S(i + 1).
@@ -122,10 +131,10 @@ class _Counted(_InOrder):
 
     def __init__(self, builder: Builder, shape: ObjectShape, opened: OpenMembers, depth: int) -> None:
         super().__init__(builder, shape, opened, depth)
-        self._needed = [0] * (len(shape.members) + 1)
+        self._needed = [0] * (len(self._members) + 1)
         self._needed[-1] = opened.n_needed
-        for index in range(len(shape.members) - 1, -1, -1):
-            self._needed[index] = self._needed[index + 1] + shape.members[index].required
+        for index in range(len(self._members) - 1, -1, -1):
+            self._needed[index] = self._needed[index + 1] + self._members[index].required
         self._rules: dict[tuple[str, int, int], Rule] = {}
         self._capacity = open_capacity(shape)
 
@@ -138,6 +147,7 @@ class _Counted(_InOrder):
     def _can(self, index: int, n_members: int, *, more: bool = False) -> bool:
         """Whether the object can be finished from here (with at least one more member)."""
         shape = self._shape
+        # All that is not before the candidate: the known ones among the open ones too.
         left = len(shape.members) - index
         endless = self._capacity is None
         left += self._capacity or 0
@@ -163,10 +173,9 @@ class _Counted(_InOrder):
 
     def _start_body(self, index: int, n_members: int) -> Expr:
         """A member from ``index`` on."""
-        shape = self._shape
-        if index == len(shape.members):
+        if index == len(self._members):
             return self._extras(n_members)
-        member = shape.members[index]
+        member = self._members[index]
         options: list[Expr] = []
         if self._can(index + 1, n_members + 1):
             value = self._builder.value(member.obligations, self._inner)

@@ -5,20 +5,23 @@ is only true of what was written if no open name repeats. Here keys are `Fresh` 
 rule that also counts. Classes with few names have a counter each, so that a comma is written only
 while some name is left, and a class that a needed member draws on keeps one name for it.
 
-Refused: several needed members that draw on the same few names.
+In declared order, known names that the schema does not list stand among the open ones, each once.
+
+Refused: several needed members that draw on the same names, of which there are many but not endless ones.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..errors import SchemaError
 from ..lexeme import Lexeme, difference, intersection
-from ..regex.encoding import JSON_STRING, JSON_STRING_CANONICAL
 from ..rules import Act, Action, Alt, Call, Expr, Fresh, Lex, Repeat, Rule, Seq
 from .emptiness import is_empty, size_of
-from .shapes import Cell, ObjectShape
+from .members import Cell, Member, one_spelling
+from .shapes import ObjectShape
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -37,18 +40,20 @@ class _Class:
     """Open members that are written alike.
 
     Attributes:
-        key: Their names' texts.
+        key: Their names, and the colon.
         value: Their values.
         counter: Where they are counted, if there are few names.
         most: How many there may be then.
-        mark: Of the one member that is needed: the bit that says that it is there.
+        mark: Of a known name and of a member that is needed: the bit that says that it is there.
+        is_spare: Whether it is none of those that are needed.
     """
 
-    key: Lexeme
+    key: tuple[Expr, ...]
     value: Expr
-    counter: int
-    most: int | None
+    counter: int = 0
+    most: int | None = None
     mark: int | None = None
+    is_spare: bool = True
 
 
 class OpenMembers:
@@ -56,34 +61,50 @@ class OpenMembers:
 
     Args:
         builder: Makes the values.
-        shape: The object, pruned.
+        shape: The object, pruned; nothing is asked for but its ``musts``.
         depth: Depth of the members.
-        first_mark: The first bit of the register that no other member uses.
+        loose: Known members that stand among the open ones.
+
+    Attributes:
+        needs_fresh: Whether open names must differ.
+        n_needed: How many members there have to be.
     """
 
-    def __init__(self, builder: Builder, shape: ObjectShape, depth: int, first_mark: int) -> None:
+    def __init__(self, builder: Builder, shape: ObjectShape, depth: int, loose: list[Member]) -> None:
         self._layout = builder.layout
         self.needs_fresh = needs_fresh(shape)
-        self.n_needed = len(shape.musts)
-        self._marks = range(first_mark, first_mark + self.n_needed)
+        self.n_needed = len(shape.musts) + sum(member.required for member in loose)
+        marks = itertools.count(len(shape.members))  # the bits that no other member uses
+        self._needed_marks: list[int] = []
         self._classes: list[_Class] = []
+        self._n_counters = _FIRST_CLASS
+        for member in loose:
+            key, value = self._layout.key(member.name), builder.value(member.obligations, depth)
+            self._add_marked(key, value, next(marks), member.required)
         if not self.needs_fresh:
             for cell in shape.cells:
-                self._classes.append(_Class(cell.key, builder.value(cell.obligations, depth), 0, None))
+                value = builder.value(cell.obligations, depth)
+                self._classes.append(_Class((Lex(cell.key), self._layout.colon), value))
             return
-        self._n_counters = _FIRST_CLASS
-        musts = [(_one_spelling(must.key), must) for must in shape.musts]
+        musts = [(one_spelling(must.key), must) for must in shape.musts]
         few = [(key, size) for key, _ in musts if (size := size_of(key)) is not None]
         _check_apart([key for key, _ in musts], few, shape.place)
-        for (key, must), mark in zip(musts, self._marks, strict=True):
-            value = builder.value(must.obligations, depth)
-            self._classes.append(_Class(key, value, 0, None, mark))
+        for names, must in musts:
+            self._add_marked(self._fresh(names), builder.value(must.obligations, depth), next(marks), True)
         for cell in shape.cells:
             self._cut(cell, builder.value(cell.obligations, depth), few)
 
+    def _add_marked(self, key: tuple[Expr, ...], value: Expr, mark: int, is_needed: bool) -> None:
+        self._classes.append(_Class(key, value, mark=mark, is_spare=not is_needed))
+        if is_needed:
+            self._needed_marks.append(mark)
+
+    def _fresh(self, key: Lexeme) -> tuple[Expr, ...]:
+        return (Fresh(key, 0), self._layout.colon)
+
     def _cut(self, cell: Cell, value: Expr, few: list[tuple[Lexeme, int]]) -> None:
         """A class, cut where a needed member draws on few of its names: one of those is kept for it."""
-        rest = _one_spelling(cell.key)
+        rest = one_spelling(cell.key)
         for key, n_names in few:
             inside = intersection(rest, key)
             if is_empty(inside):
@@ -95,16 +116,21 @@ class OpenMembers:
             self._add(rest, value, size_of(rest))
 
     def _add(self, key: Lexeme, value: Expr, most: int | None) -> None:
-        self._classes.append(_Class(key, value, self._n_counters, most))
+        self._classes.append(_Class(self._fresh(key), value, self._n_counters, most))
         self._n_counters += most is not None
 
     def __bool__(self) -> bool:
         return bool(self._classes)
 
     @property
+    def needs_register(self) -> bool:
+        """Whether what was written of them has to be remembered."""
+        return self.needs_fresh or any(one.mark is not None for one in self._classes)
+
+    @property
     def guards(self) -> list[Expr]:
         """What the end of the object asks for."""
-        return [Act(Action.HAS, mark) for mark in self._marks]
+        return [Act(Action.HAS, mark) for mark in self._needed_marks]
 
     def options(self, spare: tuple[Expr, ...], lead: tuple[Expr, ...] = ()) -> list[Expr]:
         """All ways to write a member: ``spare`` counts one that is not needed, ``lead`` precedes the key."""
@@ -113,17 +139,16 @@ class OpenMembers:
             parts: list[Expr] = []
             if one.mark is not None:
                 parts.append(Act(Action.MARK, one.mark))
-            else:
+            if one.is_spare:
                 parts.extend(spare)
             if one.most is not None:
                 parts.append(Act(Action.COUNT, one.counter, one.most, one.most))
-            key = Fresh(one.key, 0) if self.needs_fresh else Lex(one.key)
-            found.append(Seq((*parts, *lead, key, self._layout.colon, one.value)))
+            found.append(Seq((*parts, *lead, *one.key, one.value)))
         return found
 
     def to_the_end(self, low: int, high: int | None, separator: Expr, close: Expr) -> Expr:
         """One open member or more and the end of the object, ``low`` to ``high`` in all."""
-        if not self.needs_fresh:
+        if not self.needs_register:
             member = _either(self.options(()))
             most = None if high is None else high - 1
             return Seq((member, Repeat(Seq((separator, member)), max(0, low - 1), most), close))
@@ -150,10 +175,6 @@ def needs_fresh(shape: ObjectShape) -> bool:
     if shape.musts or not shape.cells or shape.low < 2:
         return bool(shape.musts)
     return shape.low > sum(member.required for member in shape.members) + 1
-
-
-def _one_spelling(key: Lexeme) -> Lexeme:
-    return JSON_STRING_CANONICAL if key is JSON_STRING else intersection(key, JSON_STRING_CANONICAL)
 
 
 def _either(options: list[Expr]) -> Expr:

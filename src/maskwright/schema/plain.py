@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from ..regex.encoding import JSON_STRING
 from .branches import AnyOf
 from .keywords import ASSERTING
-from .shapes import Cell, Member, ObjectShape, Obligations, open_keys
+from .members import Cell, Member, Obligations
+from .shapes import ObjectShape, open_keys
 
 if TYPE_CHECKING:
     from .builder import Builder

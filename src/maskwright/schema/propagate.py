@@ -28,6 +28,7 @@ from .branches import (
     Types,
     Values,
 )
+from .candidates import drop_candidates
 from .groups import PropertyGroup
 from .values import ANY, ARRAY, BOOLEAN, NULL, OBJECT, json_key, type_bit
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from .builder import Builder
     from .nodes import Node
 
-__all__ = ["Judge"]
+__all__ = ["Judge", "same_node"]
 
 #: What else a schema may say that lists its values.
 _BOUNDED_KEYWORDS: Final = frozenset(
@@ -146,6 +147,10 @@ class Judge:
             The tasks of alternatives that are the last of their choice, to be settled; None if
             some choice has no alternative left.
         """
+        if branch.values is not None:
+            drop_candidates(self._builder, branch)
+            if not branch.values:
+                return None
         kept: list[Choice] = []
         forced: list[Task] = []
         for choice in branch.choices:
@@ -226,7 +231,7 @@ class Judge:
         _, name, (node, positive) = atom
         said = self._said_of(branch, name)
         for one, sign in said.known:
-            if _same(one, node):
+            if same_node(one, node):
                 if sign is not positive:
                     return False
                 if branch.types == OBJECT:
@@ -368,7 +373,7 @@ def _named_domain(node: Node) -> _Domain | None:
     return _Domain(mask, None)
 
 
-def _same(one: Node | AnyOf, other: Node | AnyOf) -> bool:
+def same_node(one: Node | AnyOf, other: Node | AnyOf) -> bool:
     """Whether two nodes plainly say the same: unions often repeat a property word for word."""
     if one is other:
         return True

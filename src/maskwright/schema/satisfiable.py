@@ -19,7 +19,8 @@ from .arrays import is_possible
 from .branches import AnyOf, Branch
 from .finite import value_meets
 from .numeric import numbers_lexeme, plainly_has_number
-from .shapes import Obligations, holds_object
+from .pruning import holds_object
+from .shapes import Obligations, needs_the_impossible
 from .values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
 from .witness import has_witness
 
@@ -97,7 +98,10 @@ class Satisfiability:
         if types & OBJECT:
             if not (branch.objects or branch.required or branch.lacks):
                 return True
-            return any(holds_object(builder, shape) for shape in builder.objects_of(branch))
+            if len(branch.objects) > 1 and needs_the_impossible(builder, branch):
+                return False
+            shape = builder.object_of(branch)
+            return shape is not None and holds_object(builder, shape)
         return False
 
     def conflict(self, node: Node) -> SchemaError:

@@ -15,10 +15,10 @@ from ..errors import LimitExceeded
 from ..lexeme import Lexeme, complement, intersection
 from ..regex.encoding import JSON_STRING, json_string
 from .branches import Arrays, Branch, Objects, Obligation
-from .emptiness import holds_text, is_empty, size_of
+from .emptiness import is_empty
 from .groups import ALL, Clause, Contains, HasMember, ItemGroup, Literal, Names, PropertyGroup, Unevaluated
+from .members import Asked, Cell, Fitting, Member, Obligations, asked_of, few_names, fitting, matches
 from .strings import pattern_lexeme
-from .values import string_text
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -26,38 +26,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArrayShape",
-    "Cell",
     "Count",
-    "Member",
     "ObjectShape",
     "Obligations",
     "array_shape",
-    "object_shapes",
-    "open_capacity",
+    "needs_the_impossible",
+    "object_shape",
     "open_keys",
 ]
 
-Obligations = frozenset[Obligation]
 MAX_CELLS: Final = 512
-#: Ways to have the open members that objects ask for, in one schema.
-MAX_WAYS: Final = 3000
-
-
-@dataclass(slots=True, eq=False)
-class Member:
-    """A known property."""
-
-    name: str
-    obligations: Obligations
-    required: bool
-
-
-@dataclass(slots=True, eq=False)
-class Cell:
-    """A class of open property names; ``key`` is their text with quotes."""
-
-    key: Lexeme
-    obligations: Obligations
 
 
 @dataclass(slots=True, eq=False)
@@ -70,6 +48,7 @@ class ObjectShape:
         cells: Classes of other names that may occur.
         musts: Classes of other names of which one member at least has to occur.
         clauses: Of each, one literal at least is met.
+        asked: Each is met by some member.
         low, high: Bounds on the number of members.
         place: A node to blame.
     """
@@ -81,7 +60,8 @@ class ObjectShape:
     high: int | None
     place: Node | None = None
     musts: list[Cell] = field(default_factory=list)
-    clauses: list[list[Literal]] = field(default_factory=list)
+    clauses: list[list[Literal | Asked]] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -225,7 +205,7 @@ class _Object:
         self.fixed: dict[str, set[Obligation]] = {}
         self.names: list[Obligation] = []
         self.has: list[HasMember] = []
-        self.clauses: list[list[Literal]] = []
+        self.clauses: list[list[Literal | HasMember]] = []
         self.low, self.high = 0, None
         self.possible = True
         self.place: Node | None = None
@@ -241,9 +221,7 @@ class _Object:
             elif kind is Unevaluated:
                 self._unevaluated(builder, branch, atom)
             elif kind is Clause:
-                self.clauses.append(
-                    [(n, there, one and builder.obligation(one)) for n, there, one in atom.literals]
-                )
+                self.clauses.append([_followed(builder, literal) for literal in atom.literals])
             elif atom[0] == "named":
                 self.fixed.setdefault(atom[1], set()).add(builder.obligation(atom[2]))
             elif atom[0] == "min":
@@ -277,11 +255,21 @@ class _Object:
             self.possible = False
 
 
-def object_shapes(builder: Builder, branch: Branch, *, strict: bool) -> list[ObjectShape]:
-    """Merge the object atoms of a branch: a shape for each way to meet what asks for "some property"."""
+def needs_the_impossible(builder: Builder, branch: Branch) -> bool:
+    """Whether a required property has no value: asked first, because it takes less than the whole shape."""
+    merged = _Object(builder, branch)
+    for name in branch.required:
+        obligations = None if name in branch.lacks else _named(builder, merged, name)
+        if obligations is None or not builder.satisfiable(obligations):
+            return True
+    return False
+
+
+def object_shape(builder: Builder, branch: Branch, *, strict: bool) -> ObjectShape | None:
+    """Merge the object atoms of a branch; None if that plainly leaves no object."""
     merged = _Object(builder, branch)
     if not merged.possible or (merged.high is not None and merged.high < merged.low):
-        return []
+        return None
     closes = strict and any(g.named or g.patterns for g in merged.groups)
     known: dict[str, None] = {}
     for group in merged.groups:
@@ -289,11 +277,25 @@ def object_shapes(builder: Builder, branch: Branch, *, strict: bool) -> list[Obj
     known.update(branch.required)
     known.update(dict.fromkeys(merged.fixed))
     known.update(branch.lacks)
-    for has in merged.has:
+    asked: list[HasMember] = []
+    names: list[str] = []
+    if merged.has or merged.clauses:
+        asked, names = _asked_for(merged)
+    for has in asked:
         for group in has.outside:
             known.update(dict.fromkeys(group.named))
     declared = set(known)
-    known.update((literal[0], None) for clause in merged.clauses for literal in clause)
+    known.update(dict.fromkeys(names))
+    cells = _cells(builder, merged, list(known), closes)
+    few: list[str] = []
+    fits: list[list[Fitting]] = []
+    if asked:
+        fits = fitting(builder, asked, cells)
+        few = few_names(fits)
+        if few:
+            known.update(dict.fromkeys(few))
+            cells = _cells(builder, merged, list(known), closes)
+            fits = fitting(builder, asked, cells)
     members: list[Member] = []
     for name in known:
         required = name in branch.required
@@ -301,88 +303,38 @@ def object_shapes(builder: Builder, branch: Branch, *, strict: bool) -> list[Obj
         if closes and name not in declared and not _is_addressed(builder, merged, name):
             obligations = None  # only a clause names it
         if obligations is not None:
-            members.append(Member(name, obligations, required))
+            members.append(Member(name, obligations, required, is_listed=name not in few))
         elif required:
-            return []
-    cells = _cells(builder, merged, list(known), closes)
-    shape = ObjectShape(members, set(known), cells, merged.low, merged.high, merged.place)
-    shape.clauses = merged.clauses
-    shapes = [shape]
-    for has in merged.has:
-        shapes = [wider for one in shapes for wider in _with_member(builder, merged, one, has)]
-        builder.n_ways += len(shapes)
-        if builder.n_ways > MAX_WAYS:
-            raise LimitExceeded(
-                "objects that ask for some open member can meet that in too many ways",
-                resource="object shapes",
-                limit=MAX_WAYS,
-                hint="simplify not and oneOf over patternProperties or additionalProperties",
-            )
-    return shapes
-
-
-def prune_object(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
-    """The shape without members that can have no value; None if it holds no object."""
-    members: list[Member] = []
-    n_needed = len(shape.musts)
-    for member in shape.members:
-        if builder.satisfiable(member.obligations):
-            members.append(member)
-            n_needed += member.required
-        elif member.required:
             return None
-    if not all(builder.satisfiable(must.obligations) for must in shape.musts):
-        return None
-    cells = [cell for cell in shape.cells if builder.satisfiable(cell.obligations)]
-    if shape.high is not None and (shape.high < n_needed or shape.high < shape.low):
-        return None
-    capacity = _capacity(cells, shape.low - len(members))
-    if capacity is not None and len(members) + capacity < shape.low:
-        return None
-    # Not `dataclasses.replace`, which takes longer than all that is above for a small object.
-    pruned = ObjectShape(
-        members, shape.known, cells, shape.low, shape.high, shape.place, shape.musts, shape.clauses
-    )
-    if shape.clauses:
-        from .clauses import Clauses
-
-        return pruned if Clauses(builder, pruned, 0).is_possible() else None
-    return pruned
+    shape = ObjectShape(members, set(known), cells, merged.low, merged.high, merged.place)
+    if asked or merged.clauses:
+        met_by = {id(has): asked_of(builder, has, members, one) for has, one in zip(asked, fits, strict=True)}
+        shape.asked = [met_by[id(has)] for has in merged.has]
+        shape.clauses = [
+            [met_by[id(literal)] if isinstance(literal, HasMember) else literal for literal in clause]
+            for clause in merged.clauses
+        ]
+    return shape
 
 
-def holds_object(builder: Builder, shape: ObjectShape) -> bool:
-    """Whether the shape holds some object; looks at optional members only as far as it must."""
-    needed = [member.obligations for member in shape.members if member.required]
-    needed.extend(must.obligations for must in shape.musts)
-    if shape.high is not None and (shape.high < len(needed) or shape.high < shape.low):
-        return False
-    if not all(map(builder.satisfiable, needed)):
-        return False
-    if shape.clauses:
-        return prune_object(builder, shape) is not None
-    if len(needed) >= shape.low:
-        return True
-    cells = [cell for cell in shape.cells if builder.satisfiable(cell.obligations)]
-    capacity = _capacity(cells, shape.low - len(needed))
-    if capacity is None or len(needed) - len(shape.musts) + capacity >= shape.low:
-        return True
-    known = sum(m.required or builder.satisfiable(m.obligations) for m in shape.members)
-    return known + capacity >= shape.low
+def _asked_for(merged: _Object) -> tuple[list[HasMember], list[str]]:
+    """What asks for some member, alone or as a literal of a clause, and the names of the other literals."""
+    asked, names = list(merged.has), []
+    for clause in merged.clauses:
+        for literal in clause:
+            if isinstance(literal, HasMember):
+                asked.append(literal)
+            else:
+                names.append(literal[0])
+    return asked, names
 
 
-def open_capacity(shape: ObjectShape) -> int | None:
-    """How many open members an object can have: None for more than anybody counts to.
-
-    Asked only where it matters; elsewhere "some" is one.
-    """
-    return _capacity(shape.cells, max(2, shape.low) if shape.musts or shape.low > 1 else 1)
-
-
-def _capacity(cells: list[Cell], wanted: int) -> int | None:
-    if wanted <= 1:
-        return None if cells else 0
-    sizes = [size_of(cell.key) for cell in cells]
-    return None if None in sizes else sum(size for size in sizes if size is not None)
+def _followed(builder: Builder, literal: Literal | HasMember) -> Literal | HasMember:
+    """A literal with its obligation in the shared form."""
+    if isinstance(literal, HasMember):
+        return literal
+    name, is_there, owed = literal
+    return name, is_there, owed and builder.obligation(owed)
 
 
 def _named(builder: Builder, merged: _Object, name: str) -> Obligations | None:
@@ -397,7 +349,7 @@ def _named(builder: Builder, merged: _Object, name: str) -> Obligations | None:
         if own is not None:
             found |= builder.obligations(own)
         for pattern, node in group.patterns:
-            if _matches(builder, pattern, group.node, name):
+            if matches(builder, pattern, group.node, name):
                 matched = True
                 found |= builder.obligations(node)
         if not matched and group.rest is not None:
@@ -410,14 +362,9 @@ def _is_addressed(builder: Builder, merged: _Object, name: str) -> bool:
     for group in merged.groups:
         if group.rest is not None:
             return True
-        if any(_matches(builder, pattern, group.node, name) for pattern, _ in group.patterns):
+        if any(matches(builder, pattern, group.node, name) for pattern, _ in group.patterns):
             return True
     return False
-
-
-def _matches(builder: Builder, pattern: str, node: Node, name: str) -> bool:
-    lexeme = pattern_lexeme(pattern, builder.layout.encoding, node, "patternProperties")
-    return holds_text(json_string(lexeme), string_text(name))
 
 
 def _cells(builder: Builder, merged: _Object, known: list[str], closes: bool) -> list[Cell]:
@@ -489,57 +436,3 @@ def open_keys(builder: Builder, known: list[str]) -> Lexeme:
     if known:
         body = intersection(body, complement(builder.layout.texts(known)))
     return json_string(body)
-
-
-def _with_member(builder: Builder, merged: _Object, shape: ObjectShape, has: HasMember) -> list[ObjectShape]:
-    """All ways in which a shape can have a member that `has` asks for."""
-    found: list[ObjectShape] = []
-    value: Obligations = frozenset() if has.value is None else builder.cleaned([has.value])
-    fitting = [i for i, member in enumerate(shape.members) if _name_fits(builder, has, member.name)]
-    for index in fitting:
-        if shape.members[index].required and value <= shape.members[index].obligations:
-            return [shape]  # it is there already
-    for index in fitting:
-        member = shape.members[index]
-        members = list(shape.members)
-        members[index] = Member(member.name, member.obligations | value, True)
-        found.append(replace(shape, members=members, place=has.node))
-    for cell in shape.cells:
-        key = _cut_key(builder, has, cell.key)
-        if not is_empty(key):
-            musts = [*shape.musts, Cell(key, cell.obligations | value)]
-            found.append(replace(shape, musts=musts, place=has.node))
-    for index, must in enumerate(shape.musts):  # one member may be what several ask for
-        key = _cut_key(builder, has, must.key)
-        if not is_empty(key):
-            musts = list(shape.musts)
-            musts[index] = Cell(key, must.obligations | value)
-            found.append(replace(shape, musts=musts, place=has.node))
-    return found
-
-
-def _name_fits(builder: Builder, has: HasMember, name: str) -> bool:
-    if has.pattern is not None and not _matches(builder, has.pattern, has.node, name):
-        return False
-    if has.name is not None and not builder.meets(builder.cleaned([has.name]), name):
-        return False
-    for group in has.outside:
-        if name in group.named:
-            return False
-        if any(_matches(builder, pattern, group.node, name) for pattern, _ in group.patterns):
-            return False
-    return True
-
-
-def _cut_key(builder: Builder, has: HasMember, key: Lexeme) -> Lexeme:
-    encoding = builder.layout.encoding
-    parts = [key]
-    if has.pattern is not None:
-        parts.append(json_string(pattern_lexeme(has.pattern, encoding, has.node, "patternProperties")))
-    if has.name is not None:
-        parts.append(builder.all_strings(builder.cleaned([has.name])))
-    for group in has.outside:
-        for pattern, _ in group.patterns:
-            text = json_string(pattern_lexeme(pattern, encoding, group.node, "patternProperties"))
-            parts.append(complement(text))
-    return intersection(*parts)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GrammarError, LimitExceeded
-from ..lexeme import EMPTY, Lexeme, complement, difference, intersection
+from ..lexeme import EMPTY, Lexeme, complement, difference, intersection, union
 from ..regex import compile_regex
 from ..regex.encoding import JSON_STRING, Encoding, json_string, string_of_length
 from .formats import format_lexeme
@@ -52,6 +52,12 @@ def string_lexeme(branch: Branch, encoding: Encoding) -> Lexeme:
     excluded = [value for value in branch.excluded.values() if isinstance(value, str)]
     if not branch.strings and not excluded:
         return JSON_STRING
+    body = _body(branch, excluded, encoding)
+    return EMPTY if body is EMPTY else json_string(body)
+
+
+def _body(branch: Branch, excluded: list[str], encoding: Encoding) -> Lexeme:
+    """The same without quotes."""
     low, high = 0, None
     parts: list[Lexeme] = []
     for atom in branch.strings:
@@ -60,6 +66,8 @@ def string_lexeme(branch: Branch, encoding: Encoding) -> Lexeme:
             low = max(low, atom[1])
         elif kind == "max":
             high = atom[1] if high is None else min(high, atom[1])
+        elif kind == "either":
+            parts.append(union(*(_option(one, encoding) for one in atom[1])))
         else:
             part = _text_part(kind, atom, encoding)
             parts.append(part if atom[2] else complement(part))
@@ -71,7 +79,17 @@ def string_lexeme(branch: Branch, encoding: Encoding) -> Lexeme:
     body = intersection(*parts)
     if excluded:
         body = difference(body, encoding.texts(excluded))
-    return json_string(body)
+    return body
+
+
+def _option(branch: Branch, encoding: Encoding) -> Lexeme:
+    """The strings of one of several branches, without quotes."""
+    excluded = [value for value in branch.excluded.values() if isinstance(value, str)]
+    body = _body(branch, excluded, encoding)
+    if branch.values is None:
+        return body
+    texts = [value for value in branch.values.values() if isinstance(value, str)]
+    return intersection(body, union(*map(encoding.text, texts)))
 
 
 def plainly_has_text(branch: Branch) -> bool:
@@ -84,7 +102,7 @@ def plainly_has_text(branch: Branch) -> bool:
             low = max(low, atom[1])
         elif kind == "max":
             high = atom[1] if high is None else min(high, atom[1])
-        elif atom[2] and kind not in found:
+        elif atom[2] and kind not in found:  # "either" has no sign
             found[kind] = atom[1]
         else:
             return False

@@ -1,8 +1,8 @@
 """``uniqueItems`` and its negation.
 
 A few values (``enum``, booleans): the state is the set of values used, one lazy rule per set that generation
-visits; they keep the schema's spelling. All else is remembered by the kernel, see `distinct`; what that
-cannot do is refused by name (or widened when lenient), and so is the negation over infinite sets.
+visits; they keep the schema's spelling. All else is remembered by the kernel, see `distinct` and, for the
+negation, `repeated`; what they cannot do is refused by name (or widened when lenient).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from ..rules import Alt, Call, Expr, Rule, Seq
 from .canonical import NotRegular
 from .distinct import Distinct
 from .finite import value_expr, value_meets
+from .repeated import repeated_items
 from .report import Status
 from .shapes import ArrayShape, Obligations
 from .values import BOOLEAN, NULL, json_key
@@ -57,7 +58,7 @@ def unique_is_possible(builder: Builder, shape: ArrayShape) -> bool:
     if values is not None:
         return len(values) >= shape.low if shape.unique else bool(values)
     if not shape.unique:
-        return True  # refused when it is written
+        return builder.satisfiable(shape.rest)  # beside positions it is refused when it is written
     try:
         distinct = distinct_items(builder, shape, 0)
     except NotRegular:
@@ -96,13 +97,11 @@ def unique_expr(builder: Builder, shape: ArrayShape, depth: int) -> Expr | None:
     if values is not None:
         return _Using(builder, shape, values, depth).expr()
     assert shape.place is not None
-    if not shape.unique:
-        why = "items that are not unique, where they come from an infinite set"
-    else:
-        try:
-            return _remembering(builder, shape, depth)
-        except NotRegular as error:
-            why = f"uniqueItems cannot be enforced for {error}"
+    try:
+        return _remembering(builder, shape, depth) if shape.unique else _repeating(builder, shape, depth)
+    except NotRegular as error:
+        what = "uniqueItems" if shape.unique else "the negation of uniqueItems"
+        why = f"{what} cannot be enforced for {error}"
     hint = "list the items' values with enum, drop uniqueItems, or use lenient=True"
     builder.widen(shape.place, "uniqueItems", why, hint)
     return array_expr(builder, _without(shape), depth)
@@ -112,11 +111,21 @@ def _remembering(builder: Builder, shape: ArrayShape, depth: int) -> Expr | None
     distinct = distinct_items(builder, shape, depth)
     if not distinct.is_possible and distinct.left_out:
         raise NotRegular("items of which too few are left without " + " and ".join(sorted(distinct.left_out)))
+    _note(builder, shape, distinct.left_out)
+    return distinct.expr() if distinct.is_possible else None
+
+
+def _repeating(builder: Builder, shape: ArrayShape, depth: int) -> Expr:
+    expr, left_out = repeated_items(builder, shape, depth)
+    _note(builder, shape, left_out)
+    return expr
+
+
+def _note(builder: Builder, shape: ArrayShape, more: set[str]) -> None:
     assert shape.place is not None
-    left_out = ["numbers and strings in another than the shortest spelling", *sorted(distinct.left_out)]
+    left_out = ["numbers and strings in another than the shortest spelling", *sorted(more)]
     why = f"never written: {'; '.join(left_out)}"
     builder.report.note(shape.place.pointer, "uniqueItems", Status.ENFORCED, why)
-    return distinct.expr() if distinct.is_possible else None
 
 
 def _without(shape: ArrayShape) -> ArrayShape:

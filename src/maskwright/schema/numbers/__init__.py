@@ -17,7 +17,7 @@ emptiness and its dead ends to be found while decoding.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -251,6 +251,9 @@ def _language(constraints: _Constraints) -> NumberLexeme:
         large = _large(constraints)
         if large is not None:
             return NumberLexeme(large, _left_out(constraints, None, sizeless=False))
+        finer = _by_decimals(constraints)
+        if finer is not None:
+            return finer
     if n_residues > MAX_RESIDUES:
         raise LimitExceeded(
             f"multiples of {_shown(multiple, constraints.not_multiples)} need too large an automaton",
@@ -268,6 +271,29 @@ def _residues_of_automata(constraints: _Constraints) -> int:
     low, high = constraints.ends()
     is_endless = high is None and (low is None or 0 <= low <= _FEW_RESIDUES)
     return _FEW_IN_ENDLESS if is_endless else _FEW_RESIDUES
+
+
+def _by_decimals(constraints: _Constraints) -> NumberLexeme | None:
+    """Of numbers that are only *not* multiples: those with as many decimals as the multiples, and all others.
+
+    The first are whole numbers of one unit, and counted as such; the others are multiples of nothing here.
+    """
+    if constraints.multiple is not None:
+        return None
+    n_decimals = max(len(decimal_digits(value)[1]) for value in constraints.not_multiples)
+    unit = Fraction(1, 10**n_decimals)
+    counted: Lexeme | None = EMPTY
+    if unit not in constraints.not_multiples:
+        counted = _large(replace(constraints, multiple=unit))
+    if counted is None:
+        return None
+    finer = _language(replace(constraints, not_multiples=(unit,)))
+    left_out = [f"numbers of up to {n_decimals} decimals written with an exponent"]
+    if counted is EMPTY:
+        left_out = []
+    if finer.left_out is not None:
+        left_out.append(f"of numbers with more than {n_decimals} decimals: {finer.left_out}")
+    return NumberLexeme(union(counted, finer.lexeme), "; ".join(left_out) or None)
 
 
 def _large(constraints: _Constraints) -> Lexeme | None:

@@ -3,7 +3,7 @@
 All values are counted in units of one decimal place, the finest that a multiple has, so that bounds, excluded
 values and multiples are whole numbers. What lies between two units is no multiple of any kind.
 
-Not for numbers that are only *not* multiples of something: those have any decimals.
+Numbers that are only *not* multiples of something have any decimals: whoever asks cuts those off first.
 """
 
 from __future__ import annotations
