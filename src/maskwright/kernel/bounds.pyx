@@ -37,16 +37,20 @@ cdef class BoundedPool(NodePool):
     cdef int32_t lower(self, int32_t node, int depth) noexcept nogil:
         """At least so many bytes has every string of a node; FAR at most."""
         cdef int32_t result
+        cdef bint outer = self.cut
         if <size_t>node >= self.bounds.size():
             self.bounds.resize(self.nodes.size() + 64, 0)
+            self.inexact.resize(self.bounds.size(), 0)
         if self.bounds[node] == 0:
             if depth > MAX_DEPTH:
                 self.cut = True
                 return 0
+            self.cut = False
             result = self.compute_lower(node, depth)
-            if self.cut:
-                return result
+            # Kept even if it is not exact: there may be very many ways to a node.
             self.bounds[node] = 1 + result
+            self.inexact[node] = self.cut
+        self.cut = outer or self.inexact[node]
         return self.bounds[node] - 1
 
     cdef int32_t compute_lower(self, int32_t node, int depth) noexcept nogil:
