@@ -251,6 +251,8 @@ class Grammar:
         >>> sorted(Grammar.from_ebnf('root ::= "a" | Token(3, 5)').named_token_ids())
         [3, 5]
         """
+        if self.root.is_lazy:  # so is every schema's, and lazy rules name none
+            return frozenset()
         from .syntax.walk import named_tokens
 
         return named_tokens(self.root)

@@ -58,6 +58,11 @@ class Rule:
         """Set the body of a rule that had to exist before its body could (recursion)."""
         self._body = body
 
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the body has not been made (or defined) yet."""
+        return not isinstance(self._body, Expr)
+
     def expand(self) -> Expr:
         """The body. A lazy body is made at the first call and kept."""
         body = self._body

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ..errors import LimitExceeded
+from ..kernel.lexemes import LexemeTable, accepts, scratch_table
+from ..kernel.lexemes import is_empty as kernel_is_empty
 from ..lexeme import Lexeme, Op
-
-if TYPE_CHECKING:
-    from ..kernel.lexemes import LexemeTable
 
 __all__ = [
     "go_on_alike",
@@ -39,8 +38,6 @@ def is_empty(lexeme: Lexeme) -> bool:
     """Whether the language is empty."""
     if lexeme.op is Op.EMPTY:
         return True
-    from ..kernel.lexemes import is_empty as kernel_is_empty
-
     return bool(kernel_is_empty(lexeme))
 
 
@@ -58,8 +55,6 @@ def has_no_text(lexeme: Lexeme) -> bool:
     Raises:
         LimitExceeded: Together they make an automaton that would also be slow to generate with.
     """
-    from ..kernel.lexemes import LexemeTable
-
     table = LexemeTable(max_nodes=_MAX_NODES)
     try:
         return bool(table.is_node_empty(table.node_of(lexeme)))
@@ -74,8 +69,6 @@ def has_no_text(lexeme: Lexeme) -> bool:
 
 def holds_text(lexeme: Lexeme, text: bytes) -> bool:
     """Whether one byte string is in the language."""
-    from ..kernel.lexemes import accepts
-
     return bool(accepts(lexeme, text))
 
 
@@ -99,8 +92,6 @@ def size_of(lexeme: Lexeme) -> int | None:
         return 0
     if lexeme.op is Op.LITERALS:
         return len(lexeme.args)
-    from ..kernel.lexemes import scratch_table
-
     table = scratch_table()
     node = table.node_of(lexeme)
     if table.is_node_empty(node):

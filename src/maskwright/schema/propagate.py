@@ -30,6 +30,7 @@ from .branches import (
 )
 from .candidates import drop_candidates
 from .groups import PropertyGroup
+from .keywords import type_mask
 from .values import ANY, ARRAY, BOOLEAN, NULL, OBJECT, json_key, type_bit
 
 if TYPE_CHECKING:
@@ -358,8 +359,6 @@ class Judge:
 
 
 def _named_domain(node: Node) -> _Domain | None:
-    from .keywords import type_mask
-
     schema = node.schema
     if not _BOUNDED_KEYWORDS.isdisjoint(schema) or ("enum" in schema and "const" in schema):
         return None
@@ -409,8 +408,6 @@ def _finite(branch: Branch, mask: int, task: Values | Excluded) -> bool | None:
 
 
 def _surface_conflict(branch: Branch, node: Node, schema: dict[str, Any]) -> bool:
-    from .keywords import type_mask
-
     if "type" in schema and not branch.types & type_mask(node, schema["type"]):
         return True
     finite = schema.get("enum")

@@ -100,8 +100,6 @@ def reachable_rules(root: Rule) -> list[Rule]:
 def named_tokens(root: Rule) -> frozenset[int]:
     """The token ids that the root and the rules that it needs name. Lazy rules name none."""
     found: set[int] = set()
-    if body_of(root) is None:  # so is every schema's
-        return frozenset()
     for rule in reachable_rules(root):
         todo = [body_of(rule) or NOTHING]
         while todo:
