@@ -160,6 +160,20 @@ def test_prepared_grammars_lower_nothing_on_the_way():
     assert len(ready._core.network.rules) == before
 
 
+def test_a_grammar_outlives_its_count_of_states(monkeypatch):
+    """Arrays of unique strings make new states for ever; later matchers do not pay for earlier ones."""
+    monkeypatch.setattr("maskwright.kernel.compiled.MAX_GRAMMAR_NODES", 20_000)
+    schema = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+    compiled = GrammarCompiler(INFO, cache_enabled=False).compile_json_schema(schema)
+    cores = set()
+    for n in range(60):
+        text = json.dumps([f"item {n} {k}" for k in range(12)])
+        assert accepts(compiled, text)
+        assert not accepts(compiled, text[:-1] + f', "item {n} 3"]')
+        cores.add(id(compiled._core))
+    assert len(cores) > 1
+
+
 def test_preparing_tells_what_generation_would():
     """A rule that cannot be lowered is reported, and the rest of the grammar can be used."""
     compiled = GrammarCompiler(INFO).compile_grammar(

@@ -177,10 +177,10 @@ class CompiledGrammar:
     ) -> None:
         self.grammar: Final = grammar
         self.tokenizer_info: Final = info
-        self._engine: Final = engine
+        self._engine = engine
         self._limit_bytes: Final = limit_bytes
         self._named_token_ids: Final = grammar.named_token_ids()
-        self._core: Final = self._make_core(engine, self._refused(info.stop_token_ids))
+        self._core = self._make_core(engine, self._refused(info.stop_token_ids))
         self._other_cores: OrderedDict[tuple[frozenset[int], frozenset[int]], CompiledCore] = OrderedDict()
         self._lock = threading.Lock()
         self._source = source
@@ -204,6 +204,22 @@ class CompiledGrammar:
         stops, size = set(stop_token_ids), self.tokenizer_info.vocab_size
         return frozenset(token for token in self._named_token_ids if token in stops or token >= size)
 
+    def _usual_core(self) -> CompiledCore:
+        """The automaton for matchers with the vocabulary's stop tokens.
+
+        What one automaton may hold is bounded (see docs/design/013), and outputs that are never the same again, as
+        arrays of unique items are, use that up in the end. Then matchers to come get a new one; those that are on
+        their way keep the old one.
+        """
+        if self._core.is_worn:
+            with self._lock:
+                if self._core.is_worn:
+                    if self._engine.is_worn:
+                        self._engine = _engine_for(self.tokenizer_info)
+                    refused = self._refused(self.tokenizer_info.stop_token_ids)
+                    self._core = self._make_core(self._engine, refused)
+        return self._core
+
     def _core_for(self, stop_token_ids: Sequence[int]) -> CompiledCore:
         """The automaton for matchers with stop tokens of their own.
 
@@ -214,11 +230,11 @@ class CompiledGrammar:
         refused = self._refused(stop_token_ids)
         left_out = self._missed_texts(stop_token_ids)
         if not left_out and refused == self._refused(self.tokenizer_info.stop_token_ids):
-            return self._core
+            return self._usual_core()
         key = (left_out, refused)
         with self._lock:
             core = self._other_cores.get(key)
-            if core is None:
+            if core is None or core.is_worn:
                 engine = _engine_for(self.tokenizer_info, left_out) if left_out else self._engine
                 core = self._other_cores[key] = self._make_core(engine, refused)
                 while len(self._other_cores) > OTHER_CORES:

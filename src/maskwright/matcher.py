@@ -70,7 +70,7 @@ class GrammarMatcher(MatcherCore):
     ) -> None:
         if not isinstance(compiled_grammar, CompiledGrammar):
             raise TypeError(f"a matcher needs a CompiledGrammar, not {type(compiled_grammar).__name__}")
-        core = compiled_grammar._core
+        core = compiled_grammar._usual_core()
         if override_stop_tokens is None:
             stop_token_ids: Sequence[int] = compiled_grammar.tokenizer_info.stop_token_ids
         elif isinstance(override_stop_tokens, int):

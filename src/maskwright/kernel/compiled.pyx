@@ -134,6 +134,11 @@ cdef class CompiledCore:
                 self.leave()
             todo.extend([self.network.rule_id(rule) for rule in _first_calls(fragment)])
 
+    @property
+    def is_worn(self) -> bool:
+        """Whether so little is left of the lexeme nodes it may make that matchers to come should have another one."""
+        return self.nodes_left < MAX_GRAMMAR_NODES // 4
+
     def prepare(self, long long max_rules) -> bool:
         """Expand rules, those nearest to the root first, until all or `max_rules` have been; whether it is all."""
         while self.n_prepared < <int64_t>len(self.network.rules) and self.n_prepared < max_rules:
