@@ -207,9 +207,9 @@ class CompiledGrammar:
     def _usual_core(self) -> CompiledCore:
         """The automaton for matchers with the vocabulary's stop tokens.
 
-        What one automaton may hold is bounded (see docs/design/013), and outputs that are never the same again, as
-        arrays of unique items are, use that up in the end. Then matchers to come get a new one; those that are on
-        their way keep the old one.
+        What one automaton may hold is bounded (see docs/design/013), and outputs that are never the same
+        again, as arrays of unique items are, use that up in the end. Then matchers to come get a new one;
+        those that are on their way keep the old one.
         """
         if self._core.is_worn:
             with self._lock:
