@@ -52,11 +52,12 @@ def test_as_the_branch_says(schema: dict[str, Any], strict: bool) -> None:
     read = builder.plain_object(obligations)
     assert read is not None
     (branch,) = builder.branches(obligations)
-    (made,) = builder.objects_of(branch)
+    made = builder.object_of(branch)
+    assert made is not None
     for shape in (read, made):
         assert (shape.low, shape.high, shape.musts, shape.clauses) == (0, None, [], [])
-    assert [(m.name, m.obligations, m.required) for m in read.members] == [
-        (m.name, m.obligations, m.required) for m in made.members
+    assert [(m.name, m.obligations, m.required, m.is_listed) for m in read.members] == [
+        (m.name, m.obligations, m.required, m.is_listed) for m in made.members
     ]
     assert read.known == made.known
     assert [cell.obligations for cell in read.cells] == [cell.obligations for cell in made.cells]
