@@ -137,7 +137,7 @@ cdef class CompiledCore:
     @property
     def is_worn(self) -> bool:
         """Whether so little is left of the lexeme nodes it may make that matchers to come should have another one."""
-        return self.nodes_left < MAX_GRAMMAR_NODES // 4
+        return self.nodes_left < MAX_GRAMMAR_NODES // 2
 
     def prepare(self, long long max_rules) -> bool:
         """Expand rules, those nearest to the root first, until all or `max_rules` have been; whether it is all."""
