@@ -321,14 +321,17 @@ cdef class LexemeTable(BoundedPool):
         SEARCH_LIMIT steps.
 
         Looks for the nearest end through the derivatives, guided by the bytes that each needs at least (A*; Hart,
-        Nilsson and Raphael 1968): nearly straight where the parts of a conjunction get along. All nodes on the path
-        to a live one are live; when the search ends without one, all that it saw are dead.
+        Nilsson and Raphael 1968): nearly straight where the parts of a conjunction get along. Every other step goes
+        deeper from the node seen last, which soon finds an end where all short strings are ruled out. All nodes on
+        the path to a live one are live; when the search ends without one, all that it saw are dead.
         """
         if self.nodes[node].live != LIVE_UNKNOWN:
             return self.nodes[node].live == LIVE_YES
         cdef priority_queue[pair[int64_t, int32_t]] queue
         cdef pair[int64_t, int32_t] entry
-        cdef vector[int32_t] seen, parents, steps
+        cdef vector[int32_t] seen, parents, steps, stack
+        cdef vector[uint8_t] done
+        cdef bint deeper = True
         cdef unordered_map[int32_t, int32_t] index
         cdef vector[uint8_t] tried
         cdef int32_t current, child, classes, here
@@ -340,9 +343,18 @@ cdef class LexemeTable(BoundedPool):
         entry.first = 0
         entry.second = 0
         queue.push(entry)
+        done.push_back(0)
         while not queue.empty():
-            here = queue.top().second
-            queue.pop()
+            deeper = not deeper or <void*>self == _scratch_at
+            if deeper and not stack.empty():
+                here = stack.back()
+                stack.pop_back()
+            else:
+                here = queue.top().second
+                queue.pop()
+            if done[here]:
+                continue
+            done[here] = 1
             current = seen[here]
             classes = self.class_map(current, 0)
             if classes < 0:
@@ -368,6 +380,8 @@ cdef class LexemeTable(BoundedPool):
                     # Least first; of equal ones the state that is farther along.
                     entry.first = steps[here] - (<int64_t>(steps[here] + self.lower(child, 0)) << 24)
                     queue.push(entry)
+                    stack.push_back(entry.second)
+                    done.push_back(0)
             if seen.size() > <size_t>SEARCH_LIMIT:
                 return -1
         for i in range(seen.size()):
@@ -426,13 +440,17 @@ cdef class LexemeTable(BoundedPool):
 
 
 cdef LexemeTable _scratch = None
+# Where it is: its searches only go deeper. Items of unique arrays that it gives up on are refused as too large to be
+# compared, and those that only a better search decides would be too slow to generate.
+cdef void* _scratch_at = NULL
 
 
 def _scratch_table() -> LexemeTable:
     # One table serves all questions that no vocabulary asks; it starts afresh before it grows big.
-    global _scratch
+    global _scratch, _scratch_at
     if _scratch is None or _scratch.n_nodes > 500_000:
         _scratch = LexemeTable()
+        _scratch_at = <void*>_scratch
     return _scratch
 
 

@@ -64,6 +64,9 @@ class Satisfiability:
         depth = self._open[obligations] = len(self._open)
         try:
             answer = any(self.branch(branch) for branch in self._builder.branches(obligations))
+        except BaseException:
+            self._lowest = min(outer, self._lowest)  # whoever catches it goes on with what it rests on
+            raise
         finally:
             del self._open[obligations]
         if answer or self._lowest >= depth:
