@@ -194,3 +194,15 @@ def test_candidate_values_are_tried_one_by_one() -> None:
     language = Language(schema, max_branches=64, **STANDARD)
     for value in (*routes, ["c", "a"], ["b", "b"], [], {}):
         assert language.takes(value) is validator.is_valid(value), value
+
+
+def test_candidates_of_a_schema_that_leads_back_to_itself() -> None:
+    """Whether a candidate meets the schema asks for what is being worked out: then it is not tried."""
+    schema = {
+        "type": "array",
+        "items": {"enum": [12, ["b"], [12]], "oneOf": [{"type": "boolean"}, {"$ref": "#"}]},
+    }
+    validator = jsonschema_rs.Draft202012Validator(schema)
+    language = Language(schema, **STANDARD)
+    for value in ([], [12], [["b"]], [[12]], [[]]):
+        assert language.takes(value) is validator.is_valid(value), value

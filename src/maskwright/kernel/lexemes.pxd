@@ -33,7 +33,6 @@ cdef class LexemeTable(BoundedPool):
     cdef int32_t next_multiple(self, const Node* rec, uint8_t byte) noexcept nogil
     cdef int32_t next_arranged(self, const Node* rec, uint8_t byte, int depth) noexcept nogil
     cdef int is_live(self, int32_t node) noexcept nogil
-    cdef int search_end(self, int32_t node, bint nearest, int32_t limit) noexcept nogil
     cdef int32_t arrangement_start(self, tuple args) except -4
     cdef int32_t arrangement(self, Arrangement& what) noexcept nogil
     cdef int32_t with_part(self, int32_t there, int32_t part) noexcept nogil

@@ -51,11 +51,8 @@ from .nodes cimport (
 
 # Recursion follows the nesting of an expression; 4,000 frames stay far below any thread's stack.
 cdef int MAX_DEPTH = 4000
-# How many nodes one emptiness search may create or visit, and how many of these straight on, before the nearest end is
-# sought.
+# How many nodes one emptiness search may create or visit.
 cdef int32_t SEARCH_LIMIT = 200_000
-cdef int32_t STRAIGHT_LIMIT = 256
-cdef int UNDECIDED = -2
 
 
 cdef class LexemeTable(BoundedPool):
@@ -359,24 +356,18 @@ cdef class LexemeTable(BoundedPool):
         """1 if some byte string over the alphabet is in the language, 0 if none, -1 if undecided in
         SEARCH_LIMIT steps.
 
-        First a few steps straight on: what can go on at all mostly can end. Then towards the nearest end, guided by the
-        bytes that each state needs at least: nearly straight where the parts of a conjunction get along.
+        Looks for the nearest end through the derivatives, guided by the bytes that each needs at least (A*; Hart,
+        Nilsson and Raphael 1968): nearly straight where the parts of a conjunction get along. Every other step goes
+        deeper from the node seen last, which soon finds an end where all short strings are ruled out. All nodes on
+        the path to a live one are live; when the search ends without one, all that it saw are dead.
         """
-        cdef int found
         if self.nodes[node].live != LIVE_UNKNOWN:
             return self.nodes[node].live == LIVE_YES
-        found = self.search_end(node, False, STRAIGHT_LIMIT)
-        return found if found != UNDECIDED else max(self.search_end(node, True, SEARCH_LIMIT), -1)
-
-    cdef int search_end(self, int32_t node, bint nearest, int32_t limit) noexcept nogil:
-        """`is_live` in so many states, by depth or (A*; Hart, Nilsson and Raphael 1968) for the nearest end; UNDECIDED
-        if there are more.
-
-        All nodes on the path to a live one are live; when the search ends without one, all that it saw are dead.
-        """
         cdef priority_queue[pair[int64_t, int32_t]] queue
         cdef pair[int64_t, int32_t] entry
-        cdef vector[int32_t] seen, parents, steps
+        cdef vector[int32_t] seen, parents, steps, stack
+        cdef vector[uint8_t] done
+        cdef bint deeper = True
         cdef unordered_map[int32_t, int32_t] index
         cdef vector[uint8_t] tried
         cdef int32_t current, child, classes, here
@@ -388,9 +379,18 @@ cdef class LexemeTable(BoundedPool):
         entry.first = 0
         entry.second = 0
         queue.push(entry)
+        done.push_back(0)
         while not queue.empty():
-            here = queue.top().second
-            queue.pop()
+            deeper = not deeper
+            if deeper and not stack.empty():
+                here = stack.back()
+                stack.pop_back()
+            else:
+                here = queue.top().second
+                queue.pop()
+            if done[here]:
+                continue
+            done[here] = 1
             current = seen[here]
             classes = self.class_map(current, 0)
             if classes < 0:
@@ -413,13 +413,13 @@ cdef class LexemeTable(BoundedPool):
                     seen.push_back(child)
                     parents.push_back(here)
                     steps.push_back(steps[here] + 1)
-                    # The last one first; or the least bound, and of equal ones the state that is farther along.
-                    entry.first = entry.second
-                    if nearest:
-                        entry.first = steps[here] - (<int64_t>(steps[here] + self.lower(child, 0)) << 24)
+                    # Least first; of equal ones the state that is farther along.
+                    entry.first = steps[here] - (<int64_t>(steps[here] + self.lower(child, 0)) << 24)
                     queue.push(entry)
-            if seen.size() > <size_t>limit:
-                return UNDECIDED
+                    stack.push_back(entry.second)
+                    done.push_back(0)
+            if seen.size() > <size_t>SEARCH_LIMIT:
+                return -1
         for i in range(seen.size()):
             self.nodes[seen[i]].live = LIVE_NO
         return 0

@@ -48,9 +48,14 @@ __all__ = [
     "Strings",
     "Task",
     "Types",
+    "Unfinished",
     "Values",
     "apply",
 ]
+
+
+class Unfinished(Exception):
+    """The branches of a set were asked for while they are being worked out."""
 
 
 class Scope:

@@ -20,7 +20,7 @@ from ..lexeme import EMPTY, Lexeme, either, intersection, literals, union
 from ..regex.encoding import JSON_STRING
 from ..rules import Alt, Call, Expr, Lex, Never, Rule
 from .arrays import array_expr
-from .branches import AnyOf, Branch, Expander, Obligation
+from .branches import AnyOf, Branch, Expander, Obligation, Unfinished
 from .distinct import Distinct
 from .duals import negate
 from .emptiness import has_no_text
@@ -163,19 +163,21 @@ class Builder:
     # -- what a set of obligations means --------------------------------------------------------------
 
     def branches(self, obligations: Obligations) -> list[Branch]:
-        """The branches of a set that are not plainly impossible."""
+        """The branches of a set that are not plainly impossible.
+
+        Raises:
+            Unfinished: They are being worked out, and what they are was asked on the way.
+        """
         found = self._branches.get(obligations)
         if found is None:
+            if obligations in self._expanding:
+                raise Unfinished
             self._expanding.add(obligations)
             try:
                 found = self._branches[obligations] = self._expander.expand(obligations)
             finally:
                 self._expanding.discard(obligations)
         return found
-
-    def is_expanding(self, obligations: Obligations) -> bool:
-        """Whether the branches of a set are being worked out: what they are must not be asked then."""
-        return obligations in self._expanding
 
     def satisfiable(self, obligations: Obligations) -> bool:
         """Whether some value meets all of them."""

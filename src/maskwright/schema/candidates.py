@@ -20,6 +20,7 @@ from .branches import (
     Requires,
     Task,
     Types,
+    Unfinished,
     Values,
 )
 from .branches import apply as apply_task
@@ -92,12 +93,9 @@ def _holds(builder: Builder, task: Holds, value: Any) -> bool | None:
         options: list[list[Task]] = [[Holds(inner, sign)] for inner, sign in task.node.obligations]
         found = _meets_choice(builder, Choice(options), value)
         return found if task.positive or found is None else not found
-    obligations = builder.cleaned([(task.node, task.positive)])
-    if builder.is_expanding(obligations):
-        return None
     try:
-        return builder.meets(obligations, value)
-    except LimitExceeded:
+        return builder.meets(builder.cleaned([(task.node, task.positive)]), value)
+    except (LimitExceeded, Unfinished):
         return None
 
 
@@ -108,4 +106,7 @@ def _meets_atom(builder: Builder, task: Task, value: Any) -> bool | None:
         return None
     alone = Branch()
     apply_task(alone, task)
-    return value_meets(builder, alone, value)
+    try:
+        return value_meets(builder, alone, value)
+    except (LimitExceeded, Unfinished):
+        return None

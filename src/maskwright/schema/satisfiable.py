@@ -68,6 +68,9 @@ class Satisfiability:
                 answer = holds_object(self._builder, plain)
             else:
                 answer = any(self.branch(branch) for branch in self._builder.branches(obligations))
+        except BaseException:
+            self._lowest = min(outer, self._lowest)  # whoever catches it goes on with what it rests on
+            raise
         finally:
             del self._open[obligations]
         if answer or self._lowest >= depth:
