@@ -11,6 +11,7 @@
 # Each schema object is looked at once however many references lead to it, so the pass is linear, also where
 # the parts of a Python value are shared or contain themselves.
 
+from cython.operator cimport dereference as deref
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
@@ -82,6 +83,8 @@ cdef class Survey:
     cdef vector[int32_t] _risky_numbers
     cdef dict _followed  # number of a reference's target
     cdef dict _holders  # what holds targets, by pointer
+    cdef str _head  # the last of these pointers, with a slash behind it; None before the first
+    cdef object _holder  # what is there
 
     def __init__(self, root, dict readings, frozenset types, pattern_is_fine, are_apart):
         self._root = root
@@ -136,6 +139,7 @@ cdef class Survey:
     cdef bint _visit(self, value, int32_t outer) except -1:
         """Meet a subschema; False if it is none."""
         cdef size_t address = <size_t><PyObject*>value
+        cdef pair[unordered_map[size_t, int32_t].iterator, bint] met
         cdef int32_t number
         cdef PyObject* kind
         if not isinstance(value, dict):
@@ -145,11 +149,9 @@ cdef class Survey:
             kind = PyDict_GetItem(<dict>value, "type")
             if kind != NULL and isinstance(<object>kind, str):
                 return <object>kind in self._types
-        if self._numbers.count(address):
-            number = self._numbers[address]
-        else:
-            number = <int32_t>len(self._schemas)
-            self._numbers[address] = number
+        met = self._numbers.insert(pair[size_t, int32_t](address, <int32_t>len(self._schemas)))
+        number = deref(met.first).second
+        if met.second:
             self._schemas.append(value)
         if outer >= 0:
             self._ways.push_back(pair[int32_t, int32_t](number, outer))
@@ -266,12 +268,17 @@ cdef class Survey:
     cdef object _target(self, str ref):
         """What a local reference leads to; None if there is nothing, or if an id on the way starts another count."""
         cdef str head, tail
+        # Nearly all references lead into the same few objects, most one after the other.
+        if self._head is not None and ref.startswith(self._head):
+            tail = ref[len(self._head) :]
+            if "/" not in tail and "%" not in tail:
+                return _below(self._holder, tail)
         if "%" in ref:
             ref = unquote(ref)
         head, _, tail = ref.rpartition("/")
         if not head:
             return self._root
-        holder = self._holders.get(head)  # nearly all references lead into the same few objects
+        holder = self._holders.get(head)
         if holder is None:
             holder = self._root
             for part in head.split("/")[1:]:
@@ -279,6 +286,8 @@ cdef class Survey:
                 if isinstance(holder, dict) and _has_id(<dict>holder):
                     return None
             self._holders[head] = holder
+        self._head = head + "/"
+        self._holder = holder
         return _below(holder, tail)
 
 
