@@ -94,7 +94,7 @@ FAMILIES = {
     "enum": Family(_enum, (10, 100, 1000, 10_000, 100_000)),
     "items": Family(_items, (10, 100, 1000, 10_000, 100_000)),
     "string": Family(_string, (10, 100, 1000, 10_000, 100_000)),
-    "references": Family(_references, (10, 100, 1000, 10_000)),
+    "references": Family(_references, (10, 46, 1000, 4600, 10_000)),  # 46 and 4600: 5 and 500 KB
 }
 
 
