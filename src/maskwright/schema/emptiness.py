@@ -8,6 +8,7 @@ from typing import Final
 
 from ..errors import LimitExceeded
 from ..kernel.lexemes import LexemeTable, accepts, scratch_table
+from ..kernel.lexemes import go_on_alike as kernel_go_on_alike
 from ..kernel.lexemes import is_empty as kernel_is_empty
 from ..lexeme import Lexeme, Op
 
@@ -43,8 +44,6 @@ def is_empty(lexeme: Lexeme) -> bool:
 
 def go_on_alike(one: Lexeme, other: Lexeme, text: bytes) -> bool:
     """Whether it is plain that two languages go on alike after a text; they may do so if this is False."""
-    from ..kernel.lexemes import go_on_alike as kernel_go_on_alike
-
     return bool(kernel_go_on_alike(one, other, text))
 
 
@@ -75,9 +74,7 @@ def holds_text(lexeme: Lexeme, text: bytes) -> bool:
 @lru_cache(maxsize=1024)
 def is_plainly_endless(lexeme: Lexeme) -> bool:
     """Whether a short walk shows that a language holds endless texts. It may also do so if this is False."""
-    from ..kernel.lexemes import LexemeTable
-
-    table = LexemeTable()
+    table = scratch_table()
     node = table.node_of(lexeme)
     return not table.is_node_empty(node) and _has_plain_loop(table, node)
 
@@ -120,9 +117,7 @@ def size_of(lexeme: Lexeme) -> int | None:
 
 def texts_of(lexeme: Lexeme, most: int) -> list[bytes] | None:
     """All texts of a language without an endless one, in the order of their bytes; None if there are more."""
-    from ..kernel.lexemes import LexemeTable
-
-    table = LexemeTable()
+    table = scratch_table()
     found: list[bytes] = []
     stack = [(table.node_of(lexeme), b"")]
     while stack:

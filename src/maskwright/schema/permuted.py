@@ -89,7 +89,7 @@ class Permuted(Canonical):
             return literal(self._text(value, nesting))
         if isinstance(value, dict):
             parts = [concat(self.key(name), self._one(item, nesting + 1)) for name, item in value.items()]
-            return self._members(parts, range(len(parts)), [], len(parts), None, nesting)
+            return self._braced(parts, range(len(parts)), [], len(parts), None, nesting)
         separator = literal(self._space(b",", nesting))
         inner = [part for item in value for part in (separator, self._one(item, nesting + 1))]
         opening, closing = self._space(b"[", nesting), self._space(b"]", nesting)
@@ -106,10 +106,10 @@ class Permuted(Canonical):
         ]
         required = [index for index, member in enumerate(shape.members) if member.required]
         opened = self._open_members(shape, nesting) if shape.cells else []
-        full = self._members(listed, required, opened, shape.low, shape.high, nesting)
+        full = self._braced(listed, required, opened, shape.low, shape.high, nesting)
         return full if shape.low > 0 or required else union(_EMPTY_OBJECT, full)
 
-    def _members(
+    def _braced(
         self,
         listed: list[Lexeme],
         required: Container[int],
@@ -119,12 +119,25 @@ class Permuted(Canonical):
         nesting: int,
     ) -> Lexeme:
         """An object of some members, at least one; ``required`` are indexes of listed ones."""
-        parts = [*listed, *opened]
-        needed = [index for index in range(len(listed)) if index in required]
-        self.permutes = self.permutes or len(parts) > 1
         separator, close = literal(self._space(b",", nesting)), literal(self._space(b"}", nesting))
-        inside = arrangement(parts, separator, close, required=needed, low=max(low, 1), high=high)
+        inside = self._members(listed, required, opened, separator, close, low, high)
+        self.permutes = self.permutes or len(listed) + len(opened) > 1
         return concat(literal(self._space(b"{", nesting)), inside)
+
+    def _members(
+        self,
+        listed: list[Lexeme],
+        required: Container[int],
+        opened: list[Lexeme],
+        separator: Lexeme,
+        close: Lexeme,
+        low: int,
+        high: int | None,
+    ) -> Lexeme:
+        """The members and the close."""
+        needed = [index for index in range(len(listed)) if index in required]
+        parts = [*listed, *opened]
+        return arrangement(parts, separator, close, required=needed, low=max(low, 1), high=high)
 
     def _open_members(self, shape: ObjectShape, nesting: int) -> list[Lexeme]:
         """Members with open names, one for each way in which a name starts."""
@@ -160,14 +173,13 @@ class Declared(Permuted):
         listed: list[Lexeme],
         required: Container[int],
         opened: list[Lexeme],
+        separator: Lexeme,
+        close: Lexeme,
         low: int,
         high: int | None,
-        nesting: int,
     ) -> Lexeme:
         if max(low, high or 0) > _MAX_BOUND and (low > len(listed) or high is not None):
             raise NotRegular("items that are objects with a large number of members")
-        self.permutes = self.permutes or len(listed) + len(opened) > 1
-        separator, close = literal(self._space(b",", nesting)), literal(self._space(b"}", nesting))
         # What may follow n listed members. The counts end where they no longer matter.
         top = max(low, 1 if high is None else high + 1)
         after = [self._behind(n, opened, low, high, separator, close) for n in range(top + 1)]
@@ -175,7 +187,7 @@ class Declared(Permuted):
             lead = [(listed[index],) if n == 0 else (separator, listed[index]) for n in range(top + 1)]
             taken = [concat(*lead[n], after[min(n + 1, top)]) for n in range(top + 1)]
             after = taken if index in required else list(map(union, taken, after))
-        return concat(literal(self._space(b"{", nesting)), after[0])
+        return after[0]
 
     @staticmethod
     def _behind(
