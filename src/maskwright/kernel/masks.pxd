@@ -39,7 +39,7 @@ cdef class MaskBuilder:
     cdef void note_coast(self, Automaton automaton, State* state) noexcept nogil
     cdef bint may_share(self, Automaton automaton, State* state, string& key) noexcept nogil
     cdef Mask* build(self, Automaton automaton, State* state) noexcept nogil
-    cdef bint collect(self, Automaton automaton, State* state, uint32_t** base, bint* owned) noexcept nogil
+    cdef bint collect(self, Automaton automaton, State* state, uint32_t** base) noexcept nogil
     cdef bint run_tasks(self, Automaton automaton) noexcept nogil
     cdef bint walk_item(self, Automaton automaton, Task task, int32_t which) noexcept nogil
     cdef void emit(self, Task* task, int32_t node) noexcept nogil

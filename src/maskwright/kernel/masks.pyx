@@ -21,7 +21,7 @@
 # Locking. Everything expects the table's lock, except `write_mask` on a published mask.
 
 from libc.stdint cimport int16_t, int64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 from libcpp.string cimport string
@@ -154,12 +154,10 @@ cdef class MaskBuilder:
         cdef bint owned = False
         cdef Mask* mask
         cdef size_t i, kept
-        if not self.collect(automaton, state, &base, &owned):
-            if owned:
-                free(base)
+        if not self.collect(automaton, state, &base):
             return NULL
         if self.tokens.size() > EXTRA_LIMIT:
-            base = self_owned(base, owned, self.removed, self.n_words)
+            base = self_owned(base, False, self.removed, self.n_words)
             owned = True
             for i in range(self.tokens.size()):
                 base[self.tokens[i] >> 5] |= <uint32_t>1 << (self.tokens[i] & 31)
@@ -185,7 +183,7 @@ cdef class MaskBuilder:
             automaton.bytes_used += self.n_words * sizeof(uint32_t)
         return mask
 
-    cdef bint collect(self, Automaton automaton, State* state, uint32_t** base, bint* owned) noexcept nogil:
+    cdef bint collect(self, Automaton automaton, State* state, uint32_t** base) noexcept nogil:
         """Gather the tokens of all items: wide summaries into `base` and `removed`, others in `tokens`."""
         cdef int32_t i
         cdef size_t j
@@ -229,15 +227,13 @@ cdef class MaskBuilder:
             return False
         self.n_wide = self.summaries.wide_union(self.wide, base, self.removed)
         if not self.vocabulary.byte_complete or automaton.network.fragile:
-            base[0] = self_owned(base[0], owned[0], self.removed, self.n_words) if base[0] != NULL else NULL
-            owned[0] = base[0] != NULL
             if base[0] != NULL:
+                sort(self.removed.begin(), self.removed.end())
                 for i in range(self.vocabulary.vocab_size):
-                    if has_bit(base[0], i):
+                    if has_bit(base[0], i) and not holds(self.removed, i):
                         self.tokens.push_back(i)
-                free(base[0])
+                self.removed.clear()
                 base[0] = NULL
-                owned[0] = False
             self.n_wide = 0
             return self.drop_dead_ends(automaton, state)
         return True
