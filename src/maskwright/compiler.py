@@ -27,7 +27,6 @@ from .kernel.lexemes import LexemeTable
 from .kernel.masks import MaskBuilder
 from .kernel.matcher import MatcherCore
 from .kernel.trie import TokenTrie
-from .network import lower
 from .vocabulary import TokenizerInfo
 
 __all__ = ["CompiledGrammar", "GrammarCompiler"]
@@ -193,7 +192,6 @@ class CompiledGrammar:
             self.grammar.root,
             self.grammar.guards_checked,
             refused,
-            lower,
             self._limit_bytes,
         )
 

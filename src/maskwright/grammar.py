@@ -179,7 +179,7 @@ class Grammar:
         True
         """
         front_end = _schema_front_end()
-        chosen = front_end.SchemaOptions(
+        chosen = front_end.options_of(
             any_whitespace=any_whitespace,
             indent=indent,
             separators=separators,

@@ -170,7 +170,7 @@ def test_the_schema_of_what_was_expected() -> None:
     (key,) = told.expected
     assert (key.kind, key.begun, key.examples) == (Kind.KEY, b'"', (b'"x/y"',))
     assert key.schema == ("#/$defs/boss/properties/x~1y",)
-    assert key.rules[-1] == key.rule == "properties/boss"
+    assert key.rules[-1] == key.rule == "$defs/boss"
     told = at(PERSON, '{"name": "Ann", "age": 4').explain("x")
     assert told.expected[0].schema == ("#/properties/age",)
     assert told.expected[0].begun == b"4"

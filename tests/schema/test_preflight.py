@@ -155,7 +155,7 @@ def test_the_survey_passes_what_the_closer_look_passes(seed: int) -> None:
         for word in ("$defs", "definitions"):
             if isinstance(schema.get(word), dict):
                 schema["dependentSchemas"] = {name: {"$ref": f"#/{word}/{name}"} for name in schema[word]}
-        survey = Survey(schema, module._READINGS, module._TYPES, module._is_fine, module._are_apart)
+        survey = Survey(schema, module._READINGS, module._TYPES, module._is_fine, module.plainly_apart)
         found = _closer_look(schema)
         if survey.is_plain:
             n_passed += 1

@@ -166,7 +166,8 @@ def expected_at(
     for node, begun, token_ids, rules in items:
         names = tuple(rule.name for rule, _ in reversed(rules) if not rule.name.endswith("#"))
         for each in writer.expected(node, begun, token_ids, names):
-            found.setdefault((each.kind, each.text, each.rules[-1:]), each)
+            # Alternatives in several rules of which one part of a schema says the same are one to a reader.
+            found.setdefault((each.kind, each.text, each.schema or each.rules[-1:]), each)
     if walk.accepting:
         end = Expected(Kind.END, "the end of the output")
         found[end.kind, end.text, ()] = end

@@ -16,7 +16,6 @@ cdef class CompiledCore:
     cdef readonly Network network
     cdef readonly Automaton automaton   # current generation
     cdef Shortest shortest
-    cdef object lower                   # rule -> fragment (maskwright.network.lower)
     cdef size_t max_bytes
     cdef bint check_live                # legal tokens need a completion in tokens, not just in bytes
     cdef object seen_tensor             # last torch tensor whose layout was checked

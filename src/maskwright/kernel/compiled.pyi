@@ -1,6 +1,3 @@
-from collections.abc import Callable
-from typing import Any
-
 from ..rules import Rule
 from .automaton import Automaton
 from .lexemes import LexemeTable
@@ -25,7 +22,6 @@ class CompiledCore:
         root: Rule,
         guards_checked: bool,
         refused_token_ids: frozenset[int],
-        lower: Callable[[Rule], tuple[int, list[Any]]],
         max_bytes: int,
     ) -> None: ...
     def expand(self, rule_id: int) -> None: ...

@@ -15,7 +15,7 @@ from cpython.buffer cimport (
 )
 
 from ..errors import BitmaskError, GrammarError, LimitExceeded
-from .network cimport EDGE_CALL, EDGE_EPSILON
+from .lowering cimport Fragment, lower
 from .nodes cimport CODE_EXPAND, CODE_FULL
 
 # Lexeme nodes that one grammar may make. The table is shared, so a pattern whose states explode must not be
@@ -29,19 +29,6 @@ class Renew(Exception):
     """The automaton is full; the matcher must move to a new generation. Never reaches a caller."""
 
 
-cdef list _first_calls(list fragment):
-    """The rules that a fragment may call before anything else happens, tests of the register included."""
-    starts = {0}
-    growing = True
-    while growing:
-        found = {
-            edge[3] for edge in fragment if edge[0] in starts and edge[1] == EDGE_EPSILON and not edge[4]
-        }
-        growing = not found <= starts
-        starts |= found
-    return [edge[2] for edge in fragment if edge[0] in starts and edge[1] == EDGE_CALL]
-
-
 cdef class CompiledCore:
     """A root rule, a vocabulary, and the automaton between them.
 
@@ -53,7 +40,6 @@ cdef class CompiledCore:
         guards_checked: As for `maskwright.Grammar`.
         refused_token_ids: Ids that the rules name and that no output can hold: those beyond the
             vocabulary, and those that end the output.
-        lower: Function that turns a rule into a fragment of the network.
         max_bytes: Memory of one generation of the automaton.
     """
 
@@ -65,7 +51,6 @@ cdef class CompiledCore:
         root,
         bint guards_checked,
         frozenset refused_token_ids,
-        lower,
         size_t max_bytes,
     ):
         self.vocabulary = vocabulary
@@ -74,7 +59,6 @@ cdef class CompiledCore:
         self.network = Network(table, root, guards_checked, refused_token_ids)
         self.automaton = Automaton(self.network, max_bytes)
         self.shortest = Shortest(masks.summaries.distances, self.network)
-        self.lower = lower
         self.max_bytes = max_bytes
         self.nodes_left = MAX_GRAMMAR_NODES
         self.check_live = not vocabulary.byte_complete
@@ -119,20 +103,21 @@ cdef class CompiledCore:
         Whatever predicts a rule predicts those too, and a slow step that misses a rule is made again from its
         start: with a rule per optional property, one by one would take the square of their number.
         """
+        cdef Fragment fragment
         todo = [rule_id]
         while todo:
             rule_id = todo.pop()
             if self.network.is_expanded(rule_id):
                 continue
-            n_nodes, fragment = self.lower(self.network.rules[rule_id])
+            fragment = lower(self.network.rules[rule_id])
             with nogil:
                 self.enter()
             try:
                 if not self.network.is_expanded(rule_id):
-                    self.network.install(rule_id, n_nodes, fragment)
+                    self.network.install(rule_id, fragment)
             finally:
                 self.leave()
-            todo.extend([self.network.rule_id(rule) for rule in _first_calls(fragment)])
+            todo.extend([self.network.rule_id(rule) for rule in fragment.first_calls()])
 
     @property
     def is_worn(self) -> bool:

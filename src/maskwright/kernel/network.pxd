@@ -5,6 +5,7 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
 from .lexemes cimport LexemeTable
+from .lowering cimport Fragment, LocalEdge
 
 cdef enum EdgeKind:
     EDGE_EPSILON = 0    # zero-width; `action` and a, b, c test and update the register
@@ -72,6 +73,9 @@ cdef class Network:
     cdef readonly bint guards_checked   # no Act can fail on every way on
 
     cdef int32_t rule_id(self, rule)
+    cdef int install(self, int32_t rule, Fragment fragment) except -1
+    cdef int _install_edge(self, Fragment fragment, LocalEdge* local, int32_t base, bint may_fail) except -1
+    cdef int32_t _joined(self, label) except -4
     cdef bint _can_match(self, int32_t lexeme) except -1
     cdef int32_t _token_set(self, tuple ids)
     cdef int32_t apply(self, int32_t register, NetEdge* edge) noexcept nogil

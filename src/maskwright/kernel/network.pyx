@@ -1,8 +1,8 @@
 # The network: a recursive transition network over lexemes, expanded rule by rule.
 #
 # What it does. It holds, for each rule expanded so far, numbered nodes and the edges between them
-# (Woods, "Transition network grammars", 1970). A rule is expanded by Python (`maskwright.network`
-# lowers expressions to fragments) when the automaton first predicts it; the kernel only reports
+# (Woods, "Transition network grammars", 1970). A rule is expanded by Python, and its
+# expression lowered to a fragment (`lowering`), when the automaton first predicts it; the kernel only reports
 # which rule it needs.
 #
 # Registers. Each rule instance owns one register: counters and a set of small integers. An item
@@ -16,6 +16,7 @@
 from cython.operator cimport dereference as deref
 from libcpp.algorithm cimport reverse
 
+from .lowering cimport Fragment, LocalEdge
 from .nodes cimport CODE_LIMIT, NODE_EMPTY, NODE_EPSILON
 from .orders cimport all_orders
 
@@ -72,58 +73,67 @@ cdef class Network:
         """Whether a rule has its nodes."""
         return self.rule_start[rule] >= 0
 
-    def install(self, int32_t rule, int32_t n_nodes, list fragment) -> None:
-        """Add the nodes and edges of one rule. The caller holds the table's lock.
-
-        Args:
-            rule: Its id.
-            n_nodes: Number of nodes; 0 is the start and 1 the end.
-            fragment: Edges ``(source, kind, label, target, action, a, b, c)`` with local node
-                numbers; the label is a Lexeme, a Rule or a tuple of token ids.
-        """
+    cdef int install(self, int32_t rule, Fragment fragment) except -1:
+        """Add the nodes and edges of one rule. The caller holds the table's lock."""
         cdef int32_t base = <int32_t>self.nodes.size()
         cdef NetNode node
-        cdef NetEdge edge
-        cdef int32_t i
-        by_source = [[] for _ in range(n_nodes)]
-        for entry in fragment:
-            by_source[entry[0]].append(entry)
-        lexemes = [entry for entry in fragment if entry[1] == EDGE_LEXEME or entry[1] == EDGE_FRESH]
-        labels = {id(entry): self.table.intern(entry[2]) for entry in lexemes}
-        for i in range(n_nodes):
+        cdef int32_t i, j
+        cdef bint may_fail = not self.guards_checked and self.rules[rule].name != "repeat#"
+        for i in range(fragment.n_nodes):
             node.first = <int32_t>self.edges.size()
             node.final = i == 1
-            for entry in by_source[i]:
-                edge.kind = entry[1]
-                edge.target = base + <int32_t>entry[3]
-                edge.action = entry[4]
-                self.has_counts = self.has_counts or edge.action != 0
-                if edge.action and not self.guards_checked and self.rules[rule].name != "repeat#":
-                    self.fragile = self.has_guards = True
-                edge.a = entry[5]
-                edge.b = entry[6]
-                edge.c = entry[7]
-                # Node 1 is the end and, by construction, has no outgoing edges.
-                edge.tail = edge.kind == EDGE_CALL and entry[3] == 1
-                if edge.kind == EDGE_LEXEME or edge.kind == EDGE_FRESH:
-                    edge.label = labels[id(entry)]
-                    if edge.label == NODE_EMPTY or not self._can_match(edge.label):
-                        self.fragile = self.has_cuts = True
-                        continue
-                elif edge.kind == EDGE_CALL:
-                    edge.label = self.rule_id(entry[2])
-                elif edge.kind == EDGE_TOKENS:
-                    edge.label = self._token_set(entry[2])
-                    if edge.label < 0:
-                        self.fragile = self.has_cuts = True
-                        continue
-                else:
-                    edge.label = 0
-                self.edges.push_back(edge)
+            for j in range(fragment.first[i], fragment.first[i + 1]):
+                self._install_edge(fragment, &fragment.edges[j], base, may_fail)
             node.count = <int32_t>self.edges.size() - node.first
             node.last = node.final and node.count == 0
             self.nodes.push_back(node)
         self.rule_start[rule] = base
+        return 0
+
+    cdef int _install_edge(self, Fragment fragment, LocalEdge* local, int32_t base, bint may_fail) except -1:
+        """Add one edge, unless this vocabulary cannot spell what it stands for."""
+        cdef NetEdge edge
+        edge.kind = local.kind
+        edge.target = base + local.target
+        edge.action = local.action
+        edge.a = local.a
+        edge.b = local.b
+        edge.c = local.c
+        edge.label = 0
+        # Node 1 is the end and, by construction, has no outgoing edges.
+        edge.tail = edge.kind == EDGE_CALL and local.target == 1
+        if edge.action:
+            self.has_counts = True
+            if may_fail:
+                self.fragile = self.has_guards = True
+        label = fragment.labels[local.label] if local.label >= 0 else None
+        if edge.kind == EDGE_LEXEME or edge.kind == EDGE_FRESH:
+            edge.label = self._joined(label)
+            if edge.label == NODE_EMPTY or not self._can_match(edge.label):
+                edge.label = -1
+        elif edge.kind == EDGE_CALL:
+            edge.label = self.rule_id(label)
+        elif edge.kind == EDGE_TOKENS:
+            edge.label = self._token_set(label)
+        if edge.label < 0:
+            self.fragile = self.has_cuts = True
+        else:
+            self.edges.push_back(edge)
+        return 0
+
+    cdef int32_t _joined(self, label) except -4:
+        """Node of a lexeme, or of several, one after another."""
+        if type(label) is not list:
+            return self.table.intern(label)
+        cdef list parts = label
+        cdef Py_ssize_t i = len(parts) - 1
+        cdef int32_t node = self.table.intern(parts[i])
+        while i > 0 and node >= 0:
+            i -= 1
+            node = self.table.concat(self.table.intern(parts[i]), node)
+        if node < 0:
+            self.table._raise_limit()
+        return node
 
     def prune(self) -> bool:
         """Cut the edges from which no rule can end. All rules must be expanded.

@@ -17,7 +17,7 @@ from ..errors import SchemaError
 from ..rules import Rule
 from .builder import Builder
 from .load import load_schema
-from .options import SchemaOptions
+from .options import SchemaOptions, options_of
 from .report import Entry, Report, Status
 from .spelling import builtin_json_rules
 
@@ -28,6 +28,7 @@ __all__ = [
     "Status",
     "builtin_json_rules",
     "load_schema",
+    "options_of",
     "rules_from_schema",
 ]
 

@@ -16,8 +16,9 @@ from .shapes import ArrayShape, Count, Obligations, cut_array
 
 if TYPE_CHECKING:
     from .builder import Builder
+    from .spelling import Layout
 
-__all__ = ["array_expr", "is_possible"]
+__all__ = ["array_expr", "is_possible", "uniform_array"]
 
 #: States that the search for the end of an array may visit.
 _MAX_SEARCH: Final = 20_000
@@ -53,36 +54,42 @@ def array_expr(builder: Builder, shape: ArrayShape, depth: int) -> Expr | None:
     return _plain(builder, cut_array(builder, shape), depth)
 
 
-def _plain(builder: Builder, shape: ArrayShape, depth: int) -> Expr:
-    layout = builder.layout
-    low, high = shape.low, shape.high
-    full: Expr | None = None
-    if high is None or high > 0:
-        close = layout.closing(b"]", depth)
-        full = _items(builder, shape, depth, close)
+def uniform_array(layout: Layout, item: Expr, low: int, high: int | None, depth: int) -> Expr:
+    """An array of ``low`` to ``high`` items that are all alike; ``high`` is not 0."""
+    close = layout.closing(b"]", depth)
+    most = None if high is None else high - 1  # the first has no separator
+    if most == 0:
+        full = Seq((item, close))
+    else:
+        more = Repeat(Seq((layout.separator(depth), item)), max(0, low - 1), most)
+        full = Seq((item, more, close))
     return layout.container(b"[]", depth, full, empty=low == 0)
 
 
-def _items(builder: Builder, shape: ArrayShape, depth: int, close: Expr) -> Expr:
-    """Everything after the opening, with at least one item."""
+def _plain(builder: Builder, shape: ArrayShape, depth: int) -> Expr:
+    """An array whose items all have a value and are told apart by their places alone."""
+    layout = builder.layout
+    low, high = shape.low, shape.high
+    if high == 0:
+        return layout.container(b"[]", depth, None, empty=low == 0)
+    if not shape.prefix:
+        return uniform_array(layout, builder.value(shape.rest, layout.below(depth)), low, high, depth)
+    return layout.container(b"[]", depth, _from_first(builder, shape, depth), empty=low == 0)
+
+
+def _from_first(builder: Builder, shape: ArrayShape, depth: int) -> Expr:
+    """Everything after the opening, where the first items have places of their own."""
     layout = builder.layout
     inner = layout.below(depth)
     low, high = shape.low, shape.high
-    separator = layout.separator(depth)
+    separator, close = layout.separator(depth), layout.closing(b"]", depth)
     prefix = shape.prefix if high is None else shape.prefix[:high]
     n_prefix = len(prefix)
-    tail: list[Expr] = []  # in reverse: what follows the prefix
-    tail.append(close)
+    tail: list[Expr] = [close]  # in reverse: what follows the prefix
     if high is None or high > n_prefix:
+        most = None if high is None else high - n_prefix
         item = builder.value(shape.rest, inner)
-        started = max(n_prefix, 1)  # without a prefix the first item has no separator
-        most = None if high is None else high - started
-        if most is None or most > 0:
-            more = Repeat(Seq((separator, item)), max(0, low - started), most)
-            tail.append(more)
-        if n_prefix == 0:
-            tail.append(item)
-            return Seq(tuple(reversed(tail)))
+        tail.append(Repeat(Seq((separator, item)), max(0, low - n_prefix), most))
     for index in range(n_prefix - 1, -1, -1):
         # Entering: `tail` is what may follow item `index`.
         if index + 1 < n_prefix:

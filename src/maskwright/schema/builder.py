@@ -4,8 +4,9 @@ One `Builder` serves one compilation. A value position is a frozenset of obligat
 is indented, a depth); equal sets are the same `Rule`, so recursion closes. A rule's body is made
 when the automaton first predicts it: expand the set into branches, and write each branch as its types.
 
-Plain scalars are written where they stand instead of as a call, so that an ordinary object costs one
-rule. References that say nothing else are followed at once, so that all uses of a definition share a rule.
+Plain scalars and what is made of them are written where they stand instead of as a call (`plain`), so that an
+ordinary object costs one rule. References that say nothing else are followed at once, so that all uses of a
+definition share a rule.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ..errors import LimitExceeded
 from ..lexeme import EMPTY, Lexeme, either, intersection, literals, union
@@ -21,6 +22,7 @@ from ..regex.encoding import JSON_STRING
 from ..rules import Alt, Call, Expr, Lex, Never, Rule
 from .arrays import array_expr
 from .branches import AnyOf, Branch, Expander, Obligation, Unfinished
+from .dialect import SILENT, Dialect
 from .distinct import Distinct
 from .duals import negate
 from .emptiness import has_no_text
@@ -31,7 +33,7 @@ from .nodes import Documents, Node
 from .numeric import any_integer, numbers_lexeme
 from .objects import object_expr
 from .options import SchemaOptions
-from .plain import plain_object
+from .plain import inline_expr, plain_expr, plain_object
 from .preflight import preflight
 from .propagate import Judge
 from .pruning import pruned_objects
@@ -50,22 +52,6 @@ _WORDS: Final = {
     NULL | BOOLEAN: Lex(literals([b"true", b"false", b"null"])),
 }
 _NOTHING: Final[Obligations] = frozenset()
-#: Keywords that say nothing about a value, beside which a reference is just its target.
-_SILENT: Final = frozenset(
-    [
-        "title",
-        "description",
-        "$comment",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "$schema",
-        "$defs",
-        "definitions",
-    ]
-)
 #: A chain of references longer than this is a cycle that says nothing.
 _MAX_CHAIN: Final = 64
 #: Rules that a complete expansion may make.
@@ -80,7 +66,6 @@ class Builder:
         options: How values are spelled and schemas read.
         report: What became of each keyword.
         layout: Whitespace and separators.
-        anything: A node that every value meets.
         distinct: Arrays of unique items, per shape and depth.
         made: The rules of values so far, and what each of them has to meet.
     """
@@ -91,10 +76,7 @@ class Builder:
         self.report = report or Report()
         self.layout = layout_of(options)
         self.documents = Documents(schema, options.registry, is_dynamic=self._findings.is_dynamic)
-        root = self.documents.root
-        self.anything = self.documents.node(True, root.resource, (), "#", ())
         self.satisfiability = Satisfiability(self)
-        self._integer: Expr = any_integer(options.integer_spelling)
         self._branches: dict[Obligations, list[Branch]] = {}
         self._expanding: set[Obligations] = set()
         self._rules: dict[tuple[Obligations, int], Expr] = {}
@@ -107,6 +89,11 @@ class Builder:
         self._plain: dict[Obligations, ObjectShape | None] = {}
         self._strings: dict[Branch, Lexeme] = {}
         self.distinct: dict[tuple[ArrayShape, int], Distinct] = {}
+
+    @cached_property
+    def anything(self) -> Node:
+        """A node that every value meets."""
+        return self.documents.node(True, self.documents.root.resource, (), "#", ())
 
     @cached_property
     def _expander(self) -> Expander:
@@ -150,7 +137,7 @@ class Builder:
                 schema = found.schema
                 if not isinstance(schema, dict) or "$ref" not in schema or "$id" in schema:
                     break
-                if not found.resource.dialect.ref_overrides and not (schema.keys() - {"$ref"} <= _SILENT):
+                if not found.resource.dialect.ref_overrides and not (schema.keys() - {"$ref"} <= SILENT):
                     break
                 if not isinstance(schema["$ref"], str):
                     break
@@ -244,7 +231,7 @@ class Builder:
         key = (obligations, depth)
         found = self._rules.get(key)
         if found is None:
-            found = self._scalar(obligations)
+            found = self._inline(obligations, depth)
             if found is None:
                 rule = Rule(_name_of(obligations), lambda: self.body(obligations, depth))
                 self.made.append((obligations, rule))
@@ -252,23 +239,15 @@ class Builder:
             self._rules[key] = found
         return found
 
-    def _scalar(self, obligations: Obligations) -> Expr | None:
-        """The expression of one schema plainly about scalars; shared if it says no more than a type."""
+    def _inline(self, obligations: Obligations, depth: int) -> Expr | None:
         if len(obligations) != 1:
             return None
         ((node, positive),) = obligations
-        if not positive or isinstance(node, AnyOf) or not isinstance(node.schema, dict):
-            return None
-        schema = node.schema
-        kind = schema.get("type")
-        if not isinstance(kind, str) or kind not in _SCALARS:
-            return None
-        if len(schema) == 1 or schema.keys() <= _PLAIN:
-            self.report.saw(node)
-            if kind == "integer":
-                return self._integer if node.resource.dialect.float_integers else any_integer("plain")
-            return _plain_types()[kind]
-        return self.body(obligations, 0) if _COMBINATORS.isdisjoint(schema) else None
+        return inline_expr(self, node, depth) if positive and not isinstance(node, AnyOf) else None
+
+    def scalars(self, dialect: Dialect) -> dict[str, Expr]:
+        """The expressions of the scalar types, by name."""
+        return _scalars(self.options.integer_spelling if dialect.float_integers else "plain")
 
     def body(self, obligations: Obligations, depth: int) -> Expr:
         """The body of the rule of a set of obligations.
@@ -277,6 +256,9 @@ class Builder:
             LimitExceeded: The schema is nested too deeply to be worked out.
         """
         try:
+            expr = plain_expr(self, obligations, depth)
+            if expr is not None:
+                return expr
             plain = self.plain_object(obligations)
             if plain is not None:
                 options = [object_expr(self, one, depth) for one in pruned_objects(self, plain)]
@@ -373,15 +355,19 @@ class Builder:
         """
         node = self.documents.root
         obligations = self.obligations(node)
+        expr = self.value(obligations, 0)
         try:
-            possible = self.satisfiable(obligations)
+            # What is written straight from the text has a value, and is what generation begins with.
+            plain = plain_expr(self, obligations, 0)
+            possible = plain is not None or self.satisfiable(obligations)
         except RecursionError:
             raise LimitExceeded(
                 "the schema is nested too deeply", resource="nesting of schemas", limit=_MAX_CHAIN
             ) from None
         if not possible:
             raise self.satisfiability.conflict(node)
-        expr = self.value(obligations, 0)
+        if plain is not None and isinstance(expr, Call):
+            expr.rule.define(lambda: plain)
         self.report.when_completing(self._complete)
         if self._findings.is_risky:
             self._inspect()
@@ -425,43 +411,15 @@ class Builder:
         self.report.note(node.pointer, keyword, Status.WIDENED, why)
 
 
-_PLAIN: Final = _SILENT | {"type"}
-
-
-@lru_cache(maxsize=1)
-def _plain_types() -> dict[str, Expr]:
+@lru_cache(maxsize=2)
+def _scalars(integer_spelling: Literal["plain", "json"]) -> dict[str, Expr]:
     return {
         "string": Lex(JSON_STRING),
+        "integer": any_integer(integer_spelling),
         "number": Lex(any_number()),
         "boolean": _WORDS[BOOLEAN],
         "null": _WORDS[NULL],
     }
-
-
-_SCALARS: Final = frozenset(["string", "integer", "number", "boolean", "null"])
-_COMBINATORS: Final = frozenset(
-    [
-        "$ref",
-        "$dynamicRef",
-        "$recursiveRef",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "enum",
-        "const",
-        "pattern",
-        "format",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "dependentSchemas",
-        "dependencies",
-    ]
-)
 
 
 def _says_nothing(schema: Any, positive: bool) -> bool:

@@ -11,7 +11,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["DEFAULT", "Dialect", "dialect_of_uri", "with_vocabularies"]
+__all__ = ["DEFAULT", "SILENT", "Dialect", "dialect_of_uri", "with_vocabularies"]
+
+#: Keywords that say nothing about a value in any draft.
+SILENT: Final = frozenset(
+    [
+        "title",
+        "description",
+        "$comment",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$schema",
+        "$defs",
+        "definitions",
+    ]
+)
 
 _D4: Final = frozenset(
     [

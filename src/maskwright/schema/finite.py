@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..lexeme import Lexeme, concat, literal
+from ..regex.encoding import is_spellable
 from ..rules import Call, Expr, Lex, Rule, Seq
 from .branches import Branch
 from .emptiness import holds_text
@@ -28,7 +29,7 @@ __all__ = ["value_expr", "value_meets"]
 def value_meets(builder: Builder, branch: Branch, value: Any) -> bool:
     """Whether a value is in the language of a branch, as the standard means it (not ``strict_mode``)."""
     kind = type_bit(value)
-    if not branch.types & kind:
+    if not branch.types & kind or not _is_spellable(value):
         return False
     if branch.values is not None or branch.excluded:
         key = json_key(value)
@@ -48,6 +49,15 @@ def value_meets(builder: Builder, branch: Branch, value: Any) -> bool:
         shape = builder.object_of(branch, strict=False)
         return shape is not None and _meets_object(builder, shape, value)
     return True
+
+
+def _is_spellable(value: Any) -> bool:
+    """Whether all texts in a value have UTF-8."""
+    if isinstance(value, str):
+        return is_spellable(value)
+    if isinstance(value, dict):
+        return all(is_spellable(key) and _is_spellable(inner) for key, inner in value.items())
+    return not isinstance(value, list) or all(map(_is_spellable, value))
 
 
 def _meets(builder: Builder, obligations: Obligations, value: Any) -> bool:

@@ -1,9 +1,7 @@
 """Objects of a shape as an expression, in declared order or in any order.
 
-Declared order. ``A(i)`` is what may follow once a member was written and the next candidate is member ``i``;
-``S(i)`` is a member from ``i`` on. Both are shared rules where two places lead to them, so the number of
-edges is linear in the number of properties, and a run of required properties is one flat sequence. Where
-the number of members is bounded the states also carry how many there are, as lazy rules.
+Declared order. Without bounds, `plain.declared` writes the members from the last to the first. Where
+their number is bounded the states also carry how many there are, as lazy rules.
 
 Any order. One loop in one rule whose register holds the names seen. Guards stand where a choice can still be
 avoided: a comma is written only while some member is left, and members beyond the required
@@ -18,10 +16,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..rules import Act, Action, Alt, Call, Expr, Lex, Repeat, Rule, Seq
+from ..rules import Act, Action, Alt, Call, Expr, Repeat, Rule, Seq
 from .asking import Asking
 from .clauses import Clauses
 from .open_names import OpenMembers
+from .plain import declared
 from .pruning import open_capacity
 from .shapes import ObjectShape
 
@@ -75,31 +74,12 @@ class _Declared(_InOrder):
 
     def expr(self, *, nonempty: bool) -> Expr:
         """The whole object."""
-        members = self._members
         start, after = self._extras()
-        may_end = True  # nothing required from here on
-        # From the end: `after` is A(i + 1), `start` is S(i + 1).
-        for index in range(len(members) - 1, -1, -1):
-            member = members[index]
-            value = self._builder.value(member.obligations, self._inner)
-            key = self._layout.key(member.name)
-            if member.required:
-                may_end = False
-                wants_start = index == 0 or not members[index - 1].required
-                if wants_start and index:
-                    after = _as_rule(after)  # both A(i) and S(i) lead to it
-                start = _chain((*key, value), after) if wants_start else None
-                if index:
-                    after = _chain((self._separator, *key, value), after)
-            else:
-                step = _chain((*key, value), after)
-                start = step if start is None else Alt((step, start))
-                if index:
-                    start = _as_rule(start)  # both A(i) and S(i - 1) lead to it
-                    onward = Seq((self._separator, start))
-                    after = Alt((onward, self._close)) if may_end else onward
-        empty = may_end and not nonempty
-        return self._layout.container(b"{}", self._depth, start, empty)
+        members = [
+            (self._layout.key(one.name), self._builder.value(one.obligations, self._inner), one.required)
+            for one in self._members
+        ]
+        return declared(self._layout, members, start, after, self._depth, nonempty)
 
     def _extras(self) -> tuple[Expr | None, Expr]:
         """``S`` and ``A`` behind the last known member."""
@@ -108,22 +88,6 @@ class _Declared(_InOrder):
         more: list[Expr] = self._opened.options((), (self._separator,))
         onward = Seq((Repeat(more[0] if len(more) == 1 else Alt(tuple(more)), 0, None), self._close))
         return self._opened.to_the_end(0, None, self._separator, self._close), onward
-
-
-def _as_rule(expr: Expr) -> Expr:
-    """An expression that two places lead to, as a rule."""
-    if isinstance(expr, (Call, Lex)):
-        return expr
-    return Call(Rule("members", expr))
-
-
-def _chain(member: tuple[Expr, ...], after: Expr) -> Expr:
-    """A member and what follows, flat while the sequence is short."""
-    if isinstance(after, Seq):
-        if len(after.parts) < 64:
-            return Seq(member + after.parts)
-        after = _as_rule(after)
-    return Seq((*member, after))
 
 
 class _Counted(_InOrder):

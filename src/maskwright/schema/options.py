@@ -7,11 +7,12 @@ for what each one does to the language.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from ..errors import SchemaError
 
-__all__ = ["DEFAULT_WHITESPACE", "MAX_BRANCHES", "SchemaOptions"]
+__all__ = ["DEFAULT_WHITESPACE", "MAX_BRANCHES", "SchemaOptions", "options_of"]
 
 #: Longest run of whitespace in one gap: a newline and sixteen levels of two spaces fit nearly.
 DEFAULT_WHITESPACE: Final = 32
@@ -65,3 +66,21 @@ class SchemaOptions:
             len(self.separators) != 2 or not all(isinstance(part, str) for part in self.separators)
         ):
             raise SchemaError("separators must be two strings: between items, and after a key")
+
+
+@lru_cache(maxsize=256, typed=True)
+def _remembered(**options: Any) -> SchemaOptions:
+    return SchemaOptions(**options)
+
+
+def options_of(**options: Any) -> SchemaOptions:
+    """`SchemaOptions`, one object for equal requests: callers ask for the same ones over and over.
+
+    Raises:
+        SchemaError: A value is out of range.
+        TypeError: There is no such option.
+    """
+    try:
+        return _remembered(**options)
+    except TypeError:  # a list or a registry has no hash
+        return SchemaOptions(**options)

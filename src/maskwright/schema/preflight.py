@@ -70,7 +70,7 @@ def preflight(root: Any, *, lenient: bool = False) -> Findings:
     """
     if not isinstance(root, dict):
         return Findings()
-    survey = Survey(root, _READINGS, _TYPES, _lets_through if lenient else _is_fine, _are_apart)
+    survey = Survey(root, _READINGS, _TYPES, _lets_through if lenient else _is_fine, plainly_apart)
     findings = Findings()
     if not survey.is_plain or survey.leads_elsewhere:
         look = _CloserLook(root, lenient)
@@ -181,13 +181,13 @@ def _dependencies(here: _CloserLook, path: Path, keyword: str, value: Any) -> No
 def _list(here: _CloserLook, path: Path, keyword: str, value: Any) -> None:
     if not isinstance(value, list) or (not value and keyword != "prefixItems"):
         raise _error(path, keyword, f"{keyword} must be a non-empty list of schemas")
-    if keyword == "oneOf" and not _are_apart(value):
+    if keyword == "oneOf" and not plainly_apart(value):
         here.findings.is_risky = True
     for index, inner in enumerate(value):
         here.visit(inner, path, keyword, index)
 
 
-def _are_apart(options: list[Any]) -> bool:
+def plainly_apart(options: list[Any]) -> bool:
     """Whether each option has one type of its own, so that "one of them" is "any of them"."""
     types = [option.get("type") for option in options if isinstance(option, dict)]
     if len(types) != len(options) or not all(isinstance(name, str) for name in types):

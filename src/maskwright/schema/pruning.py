@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import LimitExceeded
 from ..lexeme import difference
+from ..regex.encoding import is_spellable
 from .emptiness import is_empty, size_of
 from .members import Asked, Cell, Member, Obligations, cut_key, fitting
 from .shapes import ObjectShape
@@ -75,7 +76,7 @@ def _pruned(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
     members: list[Member] = []
     n_needed = len(shape.musts)
     for member in shape.members:
-        if builder.satisfiable(member.obligations):
+        if _can_be(builder, member):
             members.append(member)
             n_needed += member.required
         elif member.required:
@@ -100,6 +101,11 @@ def _pruned(builder: Builder, shape: ObjectShape) -> ObjectShape | None:
         shape.clauses,
         shape.asked,
     )
+
+
+def _can_be(builder: Builder, member: Member) -> bool:
+    """Whether a member can be written: it has a value, and its name has UTF-8."""
+    return is_spellable(member.name) and builder.satisfiable(member.obligations)
 
 
 def _meets_clauses(builder: Builder, shape: ObjectShape) -> bool:
@@ -271,23 +277,25 @@ def _ways(builder: Builder, shape: ObjectShape, one: Asked) -> list[ObjectShape]
 
 def holds_object(builder: Builder, shape: ObjectShape) -> bool:
     """Whether the shape holds some object; looks at optional members only as far as it must."""
-    needed = [member.obligations for member in shape.members if member.required]
-    needed.extend(must.obligations for must in shape.musts)
-    if shape.high is not None and (shape.high < len(needed) or shape.high < shape.low):
+    needed = [member for member in shape.members if member.required]
+    n_needed = len(needed) + len(shape.musts)
+    if shape.high is not None and (shape.high < n_needed or shape.high < shape.low):
         return False
-    if not all(map(builder.satisfiable, needed)):
+    if not all(_can_be(builder, member) for member in needed):
+        return False
+    if not all(builder.satisfiable(must.obligations) for must in shape.musts):
         return False
     if shape.clauses or (shape.asked and shape.high is not None):
         return bool(pruned_objects(builder, shape))
     if shape.asked and not _can_meet(builder, shape):
         return False
-    if len(needed) >= shape.low:
+    if n_needed >= shape.low:
         return True
     cells = [cell for cell in shape.cells if builder.satisfiable(cell.obligations)]
-    capacity = _capacity(cells, shape.low - len(needed))
-    if capacity is None or len(needed) - len(shape.musts) + capacity >= shape.low:
+    capacity = _capacity(cells, shape.low - n_needed)
+    if capacity is None or len(needed) + capacity >= shape.low:
         return True
-    known = sum(m.required or builder.satisfiable(m.obligations) for m in shape.members)
+    known = sum(m.required or _can_be(builder, m) for m in shape.members)
     return known + capacity >= shape.low
 
 

@@ -56,14 +56,15 @@ class Report:
     def __init__(self) -> None:
         self.n_branches = 0
         self._nodes: dict[str, Node] = {}
-        self._seen: list[Node] = []
+        self._seen: list[tuple[Node, tuple[str | int, ...]]] = []
         self._noted: dict[str, Entry] = {}
         self._complete: Callable[[], None] | None = None
 
     @property
     def entries(self) -> list[Entry]:
         """The entries so far, in the order in which schemas were met."""
-        for node in self._seen:
+        for node, key in self._seen:
+            node = node.child(*key) if key else node
             self._nodes.setdefault(node.pointer, node)
         self._seen.clear()
         found: dict[str, Entry] = {}
@@ -94,7 +95,11 @@ class Report:
 
     def saw(self, node: Node) -> None:
         """A node was expanded."""
-        self._seen.append(node)
+        self._seen.append((node, ()))
+
+    def saw_below(self, node: Node, key: tuple[str | int, ...]) -> None:
+        """A subschema was written where its parent stands, without a node of its own."""
+        self._seen.append((node, key))
 
     def note(self, pointer: str, keyword: str, status: Status, note: str) -> None:
         """Something else than the keyword's usual treatment happened."""

@@ -19,6 +19,7 @@ from .arrays import is_possible
 from .branches import AnyOf, Branch
 from .finite import value_meets
 from .numeric import numbers_lexeme, plainly_has_number
+from .plain import plain_needs
 from .pruning import holds_object
 from .shapes import Obligations, needs_the_impossible
 from .values import ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING
@@ -63,9 +64,9 @@ class Satisfiability:
         outer, self._lowest = self._lowest, _FREE
         depth = self._open[obligations] = len(self._open)
         try:
-            plain = self._builder.plain_object(obligations)
-            if plain is not None:
-                answer = holds_object(self._builder, plain)
+            needs = plain_needs(self._builder, obligations)
+            if needs is not None:
+                answer = all(map(self.of, needs))
             else:
                 answer = any(self.branch(branch) for branch in self._builder.branches(obligations))
         except BaseException:

@@ -119,15 +119,30 @@ class Layout:
         """
         found = self._keys.get(name)
         if found is None:
-            if len(self._keys) >= _MAX_KEYS:
-                self._keys.clear()
             text = self.string_literals([name])
             if self.encoding.single:
                 found = (Lex(joined([text, self.colon.lexeme])),)
             else:
                 found = (Lex(text), self.colon)
-            self._keys[name] = found
+            self._remember(name, found)
         return found
+
+    def key_of(self, name: str, text: bytes) -> tuple[Lex, ...]:
+        """The same, where keys have one spelling and the quoted name is known."""
+        found = self._keys.get(name)
+        if found is None:
+            colon = self.colon.lexeme
+            if colon.op is Op.CONCAT:
+                found = (Lex(Lexeme(Op.CONCAT, (literal(text), *colon.args))),)
+            else:
+                found = (Lex(literal(text + colon.args[0])),)
+            self._remember(name, found)
+        return found
+
+    def _remember(self, name: str, key: tuple[Lex, ...]) -> None:
+        if len(self._keys) >= _MAX_KEYS:
+            self._keys.clear()
+        self._keys[name] = key
 
     def texts(self, texts: list[str]) -> Lexeme:
         """A finite set of texts, without quotes."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .branches import Branch
     from .nodes import Node
 
-__all__ = ["pattern_lexeme", "plainly_has_text", "string_lexeme"]
+__all__ = ["pattern_lexeme", "plainly_has_text", "string_lexeme", "text_of_length"]
 
 
 @lru_cache(maxsize=1024)
@@ -29,7 +29,8 @@ def _compiled(pattern: str, encoding: Encoding) -> Lexeme:
 
 
 @lru_cache(maxsize=512)
-def _length(low: int, high: int | None, encoding: Encoding) -> Lexeme:
+def text_of_length(low: int, high: int | None, encoding: Encoding) -> Lexeme:
+    """Texts with so many characters, without quotes."""
     return string_of_length(low, high, encoding)
 
 
@@ -75,7 +76,7 @@ def _body(branch: Branch, excluded: list[str], encoding: Encoding) -> Lexeme:
         return EMPTY
     if low or high is not None or not parts or not any(atom[2] is True for atom in branch.strings):
         # A complement alone would also hold bytes that are no text at all.
-        parts.append(_length(low, high, encoding))
+        parts.append(text_of_length(low, high, encoding))
     body = intersection(*parts)
     if excluded:
         body = difference(body, encoding.texts(excluded))

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from ..errors import GrammarError
 from ..regex import plain_lengths
+from ..regex.encoding import is_spellable
+from .dialect import SILENT
 
 __all__ = ["has_witness", "some_text_is_plain"]
 
@@ -33,9 +35,8 @@ _HARD: Final = frozenset(
         "dependencies",
     ]
 )
-_SILENT: Final = frozenset(["title", "description", "default", "$comment", "examples"])
-_PLAIN_ENUM: Final = _SILENT | {"enum", "type"}
-_PLAIN_UNION: Final = _SILENT | {"anyOf"}
+_PLAIN_ENUM: Final = SILENT | {"enum", "type"}
+_PLAIN_UNION: Final = SILENT | {"anyOf"}
 #: With any of these a required property may owe more than its own schema, or not fit in.
 _NAME_KEYWORDS: Final = frozenset(
     ["patternProperties", "propertyNames", "maxProperties", "unevaluatedProperties"]
@@ -122,7 +123,7 @@ def _has_object(schema: dict[str, Any]) -> bool:
     needed = schema["required"]
     if not isinstance(listed, dict) or not isinstance(needed, list):
         return False
-    return all(name in listed and has_witness(listed[name]) for name in needed)
+    return all(name in listed and is_spellable(name) and has_witness(listed[name]) for name in needed)
 
 
 def _has_array(schema: dict[str, Any]) -> bool:
@@ -140,7 +141,9 @@ def _is_plain_enum(schema: dict[str, Any]) -> bool:
     values = schema.get("enum")
     if not (isinstance(values, list) and values and schema.keys() <= _PLAIN_ENUM):
         return False
-    return schema.get("type", "string") == "string" and any(isinstance(value, str) for value in values)
+    if schema.get("type", "string") != "string":
+        return False
+    return any(isinstance(value, str) and is_spellable(value) for value in values)
 
 
 def _is_plain_union(schema: dict[str, Any]) -> bool:

@@ -1,0 +1,431 @@
+# Plain schemas, written straight from their text.
+#
+# Nearly every object says which properties there are, which of them it needs, and what else may come, and no more;
+# nearly every array says what its items are and how many; nearly every enum lists strings. There is one branch then,
+# and its expression can be read off the keywords. The general way (`branches`, `shapes`, `pruning`, `objects`) says the
+# same and takes five times as long: it was most of the work of a small schema.
+#
+# What calls no rule of its schema (scalars, short enums, arrays of those) is *inline*: it is written where it stands, so
+# that an ordinary object costs one rule, and reaching its members costs none.
+#
+# Where a value might not exist, or anything else is unusual, the answer is None and the general way is gone.
+#
+# Why compiled. This runs for each schema that generation visits, most of it once per property. It is the part
+# of the front-end where loops are, and short: what is compiled and runs once costs more to fetch than bytecode.
+
+from json.encoder import encode_basestring
+
+from ..lexeme import Op, complement, intersection, literals
+from ..regex.encoding import JSON_STRING, is_spellable, json_string
+from ..rules import Alt, Call, Lex, Repeat, Rule, Seq
+from .arrays import uniform_array
+from .branches import AnyOf
+from .keywords import ASSERTING
+from .members import Cell, Member
+from .preflight import plainly_apart
+from .shapes import ObjectShape, open_keys
+from .strings import text_of_length
+
+__all__ = ["declared", "inline_expr", "plain_expr", "plain_needs", "plain_object"]
+
+cdef frozenset _NOTHING = frozenset()
+# Members in one flat sequence; more go into a rule of their own, which is lowered when generation comes there.
+cdef int LONGEST_SEQUENCE = 64
+# Texts of an enum that is written where it stands.
+cdef int MOST_INLINE = 16
+
+# What a schema object says, as the sum of these over its keywords.
+cdef int TYPE = 1
+cdef int ENUM = 2
+cdef int LENGTH = 4
+cdef int ITEMS = 8
+cdef int SIZE = 16
+cdef int MEMBERS = 32
+cdef int ANY_OF = 64
+cdef int ONE_OF = 128
+cdef int OTHER = 256
+cdef dict _SAYS = {
+    **dict.fromkeys(ASSERTING | {"$id", "id"}, OTHER),
+    "type": TYPE,
+    "enum": ENUM,
+    **dict.fromkeys(["minLength", "maxLength"], LENGTH),
+    "items": ITEMS,
+    **dict.fromkeys(["minItems", "maxItems"], SIZE),
+    **dict.fromkeys(["properties", "required", "additionalProperties"], MEMBERS),
+    "anyOf": ANY_OF,
+    "oneOf": ONE_OF,
+}
+# A dialect without one of these is read in the general way.
+cdef frozenset _READ = frozenset(keyword for keyword, says in _SAYS.items() if says != OTHER)
+
+
+cdef int _says(dict schema) except -1:
+    cdef int found = 0
+    for keyword in schema:
+        says = _SAYS.get(keyword)
+        if says is not None:
+            found |= <int>says
+    return found
+
+
+cdef object _node_of(frozenset obligations):
+    """The node of a set that says that one schema object holds; None for other sets, and odd dialects."""
+    if len(obligations) != 1:
+        return None
+    ((node, positive),) = obligations
+    if not positive or isinstance(node, AnyOf) or type(node.schema) is not dict:
+        return None
+    return node if node.resource.dialect.keywords >= _READ else None
+
+
+cdef object _object_of(frozenset obligations):
+    """The node of a plain schema of objects, or None."""
+    node = _node_of(obligations)
+    if node is None:
+        return None
+    cdef dict schema = node.schema
+    if schema.get("type") != "object" or not _says_only(schema, TYPE | MEMBERS):
+        return None
+    listed, needed = schema.get("properties"), schema.get("required")
+    if not (listed or needed) or not (listed is None or type(listed) is dict):
+        return None
+    if needed is not None:
+        if not isinstance(needed, (list, tuple)):
+            return None
+        for name in needed:
+            if type(name) is not str:
+                return None
+    return node
+
+
+cdef bint _says_only(dict schema, int those) except -1:
+    """Whether a schema says nothing else. What its own ``$id`` does was seen to when its node was made."""
+    for keyword in schema:
+        says = _SAYS.get(keyword)
+        if says is not None and not <int>says & those and keyword not in ("$id", "id"):
+            return False
+    return True
+
+
+def plain_object(builder, frozenset obligations):
+    """The shape of the objects that meet one plain schema; None if it is not plain.
+
+    Whether its members have values is not asked.
+    """
+    node = _object_of(obligations)
+    if node is None:
+        return None
+    cdef dict schema = node.schema
+    cdef dict listed = schema.get("properties") or {}
+    needed = dict.fromkeys(schema.get("required") or ())
+    builder.report.saw(node)
+    builder.report.n_branches += 1
+    members = [
+        Member(name, builder.obligations(node.child("properties", name)), name in needed) for name in listed
+    ]
+    rest = builder.obligations(node.child("additionalProperties")) if "additionalProperties" in schema else None
+    unlisted = [name for name in needed if name not in listed]
+    members.extend([Member(name, rest or _NOTHING, True) for name in unlisted])
+    known = [member.name for member in members]
+    cells = []
+    if not _is_closed(builder, schema, listed):
+        cells.append(Cell(open_keys(builder, known) if known else JSON_STRING, rest or _NOTHING))
+    return ObjectShape(members, set(known), cells, 0, None, node)
+
+
+cdef bint _is_closed(builder, dict schema, dict listed) except -1:
+    """Whether there are no members but the known ones."""
+    if "additionalProperties" in schema:
+        return schema["additionalProperties"] is False
+    return builder.options.strict_mode and bool(listed)
+
+
+def plain_needs(builder, frozenset obligations):
+    """What the required members of a plain object owe, as a list of sets: it has a value if all these have.
+
+    None if it is not plain.
+    """
+    node = _object_of(obligations)
+    if node is None:
+        return None
+    cdef dict listed = node.schema.get("properties") or {}
+    found = []
+    for name in node.schema.get("required") or ():
+        if not is_spellable(name):
+            return None
+        if name in listed:
+            found.append(builder.obligations(node.child("properties", name)))
+        elif "additionalProperties" in node.schema:
+            found.append(builder.obligations(node.child("additionalProperties")))
+        elif _is_closed(builder, node.schema, listed):
+            return None
+    return found
+
+
+def plain_expr(builder, frozenset obligations, int depth):
+    """The expression for what meets one plain schema; None if it is not plain, or may have no value.
+
+    Args:
+        builder: The builder of the schema.
+        obligations: What the value owes.
+        depth: Depth of the value, where the layout depends on it.
+
+    Raises:
+        SchemaError: Whether a part has a value cannot be worked out.
+    """
+    node = _node_of(obligations)
+    if node is None:
+        return None
+    cdef dict schema = node.schema
+    kind = schema.get("type")
+    if kind == "object":
+        expr = _object_expr(builder, obligations, depth)
+    elif kind == "array":
+        expr = _array_expr(builder, node, schema, depth)
+    elif kind is None and ("anyOf" in schema or "oneOf" in schema):
+        expr = _union_expr(builder, node, schema, depth)
+    elif "enum" in schema and _says_only(schema, TYPE | ENUM):
+        expr = _enum_expr(builder, schema)
+    else:
+        return None
+    if expr is not None:
+        builder.report.saw(node)
+        builder.report.n_branches += 1
+    return expr
+
+
+def inline_expr(builder, node, int depth):
+    """The expression of a schema that calls no rule but those of "any value"; None for others.
+
+    Args:
+        builder: The builder of the schema.
+        node: The schema.
+        depth: Depth of the value, where the layout depends on it.
+    """
+    dialect = node.resource.dialect
+    if not dialect.keywords >= _READ:
+        return None
+    return _inline(builder, builder.scalars(dialect), node, (), node.schema, depth)
+
+
+cdef object _inline(builder, dict scalars, node, tuple key, schema, int depth):
+    """The same for a schema below a node."""
+    if schema is True:
+        return builder.layout.any_value(depth)
+    if type(schema) is not dict:
+        return None
+    cdef int says = _says(schema)
+    expr = None
+    if not says:
+        expr = builder.layout.any_value(depth)
+    elif says & ~(TYPE | ENUM | LENGTH | ITEMS | SIZE):
+        return None
+    elif says & ENUM:
+        if says | TYPE == TYPE | ENUM and type(schema["enum"]) is list and len(schema["enum"]) <= MOST_INLINE:
+            expr = _enum_expr(builder, schema)
+    elif says == TYPE:
+        expr = _of_type(builder, scalars, schema["type"], depth)
+    elif says & TYPE:
+        kind = schema["type"]
+        if kind == "string" and says == TYPE | LENGTH:
+            expr = _bounded_string(builder, schema)
+        elif kind == "array" and not says & LENGTH:
+            expr = _inline_array(builder, scalars, node, key, schema, depth)
+    if expr is not None:
+        builder.report.saw_below(node, key)
+    return expr
+
+
+cdef object _of_type(builder, dict scalars, kind, int depth):
+    """Whatever is of a type, or of one of several scalar types."""
+    if type(kind) is str:
+        if kind == "array":
+            return builder.layout.any_array(depth)
+        if kind == "object":
+            return builder.layout.any_object(depth)
+        return scalars.get(kind)
+    if type(kind) is not list or not kind:
+        return None
+    options = []
+    for one in <list>kind:
+        option = scalars.get(one) if type(one) is str else None
+        if option is None:
+            return None
+        options.append(option)
+    return options[0] if len(options) == 1 else Alt(tuple(options))
+
+
+cdef object _enum_expr(builder, dict schema):
+    """An enum of strings, and perhaps the type that they have."""
+    texts = schema["enum"]
+    if schema.get("type", "string") != "string" or type(texts) is not list or not texts:
+        return None
+    for text in <list>texts:
+        if type(text) is not str:
+            return None
+    found = builder.layout.string_literals(texts)
+    return None if found.op is Op.EMPTY else Lex(found)
+
+
+cdef object _bounded_string(builder, dict schema):
+    low, high = schema.get("minLength", 0), schema.get("maxLength")
+    if not _is_range(low, high):
+        return None
+    return Lex(json_string(text_of_length(low, high, builder.layout.encoding)))
+
+
+cdef bint _is_range(low, high):
+    return type(low) is int and low >= 0 and (high is None or (type(high) is int and low <= high))
+
+
+cdef object _inline_array(builder, dict scalars, node, tuple key, dict schema, int depth):
+    low, high = schema.get("minItems", 0), schema.get("maxItems")
+    if not _is_range(low, high) or high == 0:
+        return None
+    layout = builder.layout
+    item = _inline(builder, scalars, node, (*key, "items"), schema.get("items", True), layout.below(depth))
+    return None if item is None else uniform_array(layout, item, low, high, depth)
+
+
+cdef object _array_expr(builder, node, dict schema, int depth):
+    """An array of items that are alike."""
+    items, low, high = schema.get("items"), schema.get("minItems", 0), schema.get("maxItems")
+    if not _says_only(schema, TYPE | ITEMS | SIZE) or type(items) is not dict or not _is_range(low, high) or high == 0:
+        return None
+    rest = builder.obligations(node.child("items"))
+    if not builder.satisfiable(rest):
+        return None
+    return uniform_array(builder.layout, builder.value(rest, builder.layout.below(depth)), low, high, depth)
+
+
+cdef object _union_expr(builder, node, dict schema, int depth):
+    """A choice between schemas that each have a type; where it is exclusive, each its own."""
+    if not (_says_only(schema, ANY_OF) or (_says_only(schema, ONE_OF) and plainly_apart(schema["oneOf"]))):
+        return None
+    keyword = "anyOf" if "anyOf" in schema else "oneOf"
+    cdef list found = []
+    cdef Py_ssize_t index
+    for index in range(len(schema[keyword])):
+        owed = builder.obligations(node.child(keyword, index))
+        option = _node_of(owed)
+        # Without a type it may be a choice again, and lead back here before anything is written.
+        if option is None or type((<dict>option.schema).get("type")) is not str:
+            return None
+        if builder.satisfiable(owed):
+            found.append(builder.value(owed, depth))
+    if not found:
+        return None
+    return found[0] if len(found) == 1 else Alt(tuple(found))
+
+
+cdef object _object_expr(builder, frozenset obligations, int depth):
+    node = _object_of(obligations)
+    if node is None or builder.options.any_order or not builder.layout.encoding.single:
+        return None
+    cdef dict schema = node.schema
+    cdef dict listed = schema.get("properties") or {}
+    cdef dict scalars = builder.scalars(node.resource.dialect)
+    cdef set needed = set(schema.get("required") or ())
+    layout = builder.layout
+    cdef int inner = layout.below(depth)
+    cdef list members = []
+    cdef list texts = []
+    for name in needed:
+        if name not in listed:  # it stands among the open ones
+            return None
+    for name, value in listed.items():
+        if type(name) is not str or not is_spellable(name):
+            return None
+        expr = _below(builder, scalars, node, ("properties", name), value, inner)
+        if expr is None:
+            return None
+        text = encode_basestring(name).encode()
+        texts.append(text)
+        members.append((layout.key_of(name, text), expr, name in needed))
+    separator, close = layout.separator(depth), layout.closing(b"}", depth)
+    if _is_closed(builder, schema, listed):
+        return declared(layout, members, None, close, depth, False)
+    value = schema.get("additionalProperties", True)
+    expr = _below(builder, scalars, node, ("additionalProperties",), value, inner)
+    if expr is None:
+        return None
+    member = Seq((Lex(_other_keys(layout, texts)), layout.colon, expr))
+    others = Repeat(Seq((separator, member)), 0, None)
+    return declared(layout, members, Seq((member, others, close)), Seq((others, close)), depth, False)
+
+
+cdef object _below(builder, dict scalars, node, tuple key, schema, int depth):
+    """The expression of a schema below a node; None if it may have no value."""
+    expr = _inline(builder, scalars, node, key, schema, depth)
+    if expr is None:
+        owed = builder.obligations(node.child(*key))
+        if builder.satisfiable(owed):
+            expr = builder.value(owed, depth)
+    return expr
+
+
+cdef object _other_keys(layout, list texts):
+    """Strings that are none of some quoted texts; as `shapes.open_keys`."""
+    if not texts:
+        return JSON_STRING
+    known = literals([(<bytes>text)[1:len(<bytes>text) - 1] for text in texts])
+    return json_string(intersection(layout.encoding.any_text, complement(known)))
+
+
+def declared(layout, list members, start, after, int depth, bint nonempty):
+    """An object with any number of members, in declared order.
+
+    ``A(i)`` is what may follow once a member was written and the next candidate is member ``i``; ``S(i)`` is a member
+    from ``i`` on. Both are shared rules where two places lead to them, so the number of edges is linear in
+    the number of members, and a run of required ones is one flat sequence.
+
+    Args:
+        layout: How containers are spelled.
+        members: ``(key, value, required)`` of each, the key as a tuple of expressions.
+        start: ``S`` behind the last of them: one open member or more, to the end; None for no open ones.
+        after: ``A`` behind the last of them.
+        depth: Depth of the object.
+        nonempty: Whether there has to be a member.
+    """
+    separator, close = (layout.separator(depth),), layout.closing(b"}", depth)
+    cdef bint may_end = True  # nothing required from here on
+    cdef bint required, wants_start
+    cdef Py_ssize_t index
+    # From the end: `after` is A(i + 1), `start` is S(i + 1).
+    for index in range(len(members) - 1, -1, -1):
+        key, value, required = members[index]
+        member = (*key, value)
+        if required:
+            may_end = False
+            wants_start = index == 0 or not members[index - 1][2]
+            if wants_start and index:
+                after = _as_rule(after)  # both A(i) and S(i) lead to it
+            start = _chain(member, after) if wants_start else None
+            if index:
+                after = _chain(separator + member, after)
+        else:
+            step = _chain(member, after)
+            start = step if start is None else Alt((step, start))
+            if index:
+                start = _as_rule(start)  # both A(i) and S(i - 1) lead to it
+                onward = Seq((*separator, start))
+                after = Alt((onward, close)) if may_end else onward
+    return layout.container(b"{}", depth, start, may_end and not nonempty)
+
+
+cdef object _as_rule(expr):
+    """An expression that two places lead to, as a rule."""
+    if type(expr) is Call or type(expr) is Lex:
+        return expr
+    return Call(Rule("members", expr))
+
+
+cdef object _chain(tuple member, after):
+    """A member and what follows, flat while the sequence is short."""
+    cdef tuple parts
+    if type(after) is Seq:
+        parts = after.parts
+        if len(parts) < LONGEST_SEQUENCE:
+            return Seq(member + parts)
+        after = _as_rule(after)
+    return Seq((*member, after))
