@@ -102,7 +102,7 @@ class _Maker:
 
     def schema(self, depth: int = 3) -> Any:
         rng = self._rng
-        kinds = ["scalar", "scalar", "types", "enum", "length", "odd", "ref"]
+        kinds = ["scalar", "scalar", "types", "enum", "length", "format", "odd", "ref"]
         kinds += ["object", "object", "array", "union"] if depth else []
         made = getattr(self, f"_{rng.choice(kinds)}")(depth - 1)
         if isinstance(made, dict) and "$ref" not in made and rng.random() < 0.3:
@@ -119,7 +119,16 @@ class _Maker:
 
     def _enum(self, depth: int) -> Any:
         texts = self._rng.sample(["", "a", "ab", 'q"', "é", "\n", "\ud800"], self._rng.randint(1, 4))
-        return {"enum": texts} if self._rng.random() < 0.5 else {"type": "string", "enum": texts}
+        enum = self._rng.choice([texts, texts, [*texts, 1, None, True], [0, -1], [1.0, "a"], [[1]]])
+        made = {"enum": enum} if self._rng.random() < 0.7 else {"const": enum[0]}
+        return made if self._rng.random() < 0.5 else {"type": self._rng.choice(["string", "integer"]), **made}
+
+    def _format(self, depth: int) -> Any:
+        kind = self._rng.choice(["string", "string", "integer", ["string", "null"]])
+        return {
+            "type": kind,
+            "format": self._rng.choice(["date", "ipv4", "uuid", "int64", "topic", "hostname"]),
+        }
 
     def _length(self, depth: int) -> Any:
         bounds = {"minLength": self._rng.randint(0, 2), "maxLength": self._rng.randint(1, 3)}
@@ -188,6 +197,7 @@ def test_masks_are_those_of_the_general_way(seed: int, monkeypatch: pytest.Monke
     rng = random.Random(seed)
     schema = _Maker(rng).whole()
     choices: list[dict[str, Any]] = [{}, {"any_order": True}, {"any_whitespace": False, "indent": 1}]
+    choices += [{"format_assertion": False}, {"any_spelling": True}, {"integer_spelling": "json"}]
     options = {"strict_mode": rng.random() < 0.5, **rng.choice(choices)}
     plain = _compiled(schema, options)
     with monkeypatch.context() as patch:

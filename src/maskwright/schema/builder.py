@@ -96,8 +96,8 @@ class Builder:
         return self.documents.node(True, self.documents.root.resource, (), "#", ())
 
     @cached_property
-    def _expander(self) -> Expander:
-        """Many a schema is plain throughout, and needs none."""
+    def expander(self) -> Expander:
+        """Works branches out. Many a schema is plain throughout, and needs none."""
         return Expander(self.options, self.report, Judge(self), assert_node, negate)
 
     # -- obligations -------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class Builder:
                 raise Unfinished
             self._expanding.add(obligations)
             try:
-                found = self._branches[obligations] = self._expander.expand(obligations)
+                found = self._branches[obligations] = self.expander.expand(obligations)
             finally:
                 self._expanding.discard(obligations)
         return found

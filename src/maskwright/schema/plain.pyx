@@ -15,16 +15,17 @@
 
 from json.encoder import encode_basestring
 
-from ..lexeme import Op, complement, intersection, literals
+from ..lexeme import Op, complement, either, intersection, literals
 from ..regex.encoding import JSON_STRING, is_spellable, json_string
 from ..rules import Alt, Call, Lex, Repeat, Rule, Seq
 from .arrays import uniform_array
 from .branches import AnyOf
-from .keywords import ASSERTING
+from .formats import FORMATS
+from .keywords import ASSERTING, asserted_format
 from .members import Cell, Member
 from .preflight import plainly_apart
 from .shapes import ObjectShape, open_keys
-from .strings import text_of_length
+from .strings import string_of_format, text_of_length
 
 __all__ = ["declared", "inline_expr", "plain_expr", "plain_needs", "plain_object"]
 
@@ -43,7 +44,9 @@ cdef int SIZE = 16
 cdef int MEMBERS = 32
 cdef int ANY_OF = 64
 cdef int ONE_OF = 128
-cdef int OTHER = 256
+cdef int FORMAT = 256
+cdef int CONST = 512
+cdef int OTHER = 1024
 cdef dict _SAYS = {
     **dict.fromkeys(ASSERTING | {"$id", "id"}, OTHER),
     "type": TYPE,
@@ -54,9 +57,15 @@ cdef dict _SAYS = {
     **dict.fromkeys(["properties", "required", "additionalProperties"], MEMBERS),
     "anyOf": ANY_OF,
     "oneOf": ONE_OF,
+    "format": FORMAT,
+    "const": CONST,
 }
 # A dialect without one of these is read in the general way.
-cdef frozenset _READ = frozenset(keyword for keyword, says in _SAYS.items() if says != OTHER)
+cdef frozenset _READ = frozenset(keyword for keyword, says in _SAYS.items() if says not in (OTHER, CONST))
+# Formats that take no time to make. The others are made when generation comes there.
+cdef frozenset _LIGHT_FORMATS = frozenset(
+    ["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"]
+)
 
 
 cdef int _says(dict schema) except -1:
@@ -185,7 +194,7 @@ def plain_expr(builder, frozenset obligations, int depth):
     elif kind is None and ("anyOf" in schema or "oneOf" in schema):
         expr = _union_expr(builder, node, schema, depth)
     elif "enum" in schema and _says_only(schema, TYPE | ENUM):
-        expr = _enum_expr(builder, schema)
+        expr = _enum_expr(builder, schema, schema["enum"])
     else:
         return None
     if expr is not None:
@@ -218,18 +227,23 @@ cdef object _inline(builder, dict scalars, node, tuple key, schema, int depth):
     expr = None
     if not says:
         expr = builder.layout.any_value(depth)
-    elif says & ~(TYPE | ENUM | LENGTH | ITEMS | SIZE):
+    elif says & ~(TYPE | ENUM | LENGTH | ITEMS | SIZE | FORMAT | CONST):
         return None
-    elif says & ENUM:
-        if says | TYPE == TYPE | ENUM and type(schema["enum"]) is list and len(schema["enum"]) <= MOST_INLINE:
-            expr = _enum_expr(builder, schema)
+    elif says | TYPE == TYPE | ENUM:
+        if type(schema["enum"]) is list and len(schema["enum"]) <= MOST_INLINE:
+            expr = _enum_expr(builder, schema, schema["enum"])
+    elif says | TYPE == TYPE | CONST:
+        if "const" in node.resource.dialect.keywords:
+            expr = _enum_expr(builder, schema, [schema["const"]])
     elif says == TYPE:
         expr = _of_type(builder, scalars, schema["type"], depth)
     elif says & TYPE:
         kind = schema["type"]
-        if kind == "string" and says == TYPE | LENGTH:
+        if says == TYPE | FORMAT:
+            expr = _formatted(builder, _of_type(builder, scalars, kind, depth), node, key, schema)
+        elif says == TYPE | LENGTH and kind == "string":
             expr = _bounded_string(builder, schema)
-        elif kind == "array" and not says & LENGTH:
+        elif kind == "array" and not says & ~(TYPE | ITEMS | SIZE):
             expr = _inline_array(builder, scalars, node, key, schema, depth)
     if expr is not None:
         builder.report.saw_below(node, key)
@@ -255,16 +269,39 @@ cdef object _of_type(builder, dict scalars, kind, int depth):
     return options[0] if len(options) == 1 else Alt(tuple(options))
 
 
-cdef object _enum_expr(builder, dict schema):
-    """An enum of strings, and perhaps the type that they have."""
-    texts = schema["enum"]
-    if schema.get("type", "string") != "string" or type(texts) is not list or not texts:
+cdef object _enum_expr(builder, dict schema, values):
+    """One of some scalars; where a type is given, of strings."""
+    cdef bint are_strings = "type" in schema
+    if (are_strings and schema["type"] != "string") or type(values) is not list:
         return None
-    for text in <list>texts:
-        if type(text) is not str:
+    cdef list texts = []
+    cdef list others = []
+    for value in <list>values:
+        if type(value) is str:
+            texts.append(value)
+        elif not are_strings and (value is None or type(value) is bool or type(value) is int):
+            others.append(builder.layout.scalar(value))
+        else:
             return None
     found = builder.layout.string_literals(texts)
+    if others:
+        found = either([found, *others])
     return None if found.op is Op.EMPTY else Lex(found)
+
+
+cdef object _formatted(builder, plain, node, tuple key, dict schema):
+    """A scalar with a format, which may be a mere annotation."""
+    name = schema["format"]
+    if plain is None or type(name) is not str:
+        return None
+    if name not in _LIGHT_FORMATS and FORMATS.get(name) == "assert":
+        return None
+    if schema["type"] != "string" and FORMATS.get(name) == "assert":
+        return None
+    says = asserted_format(builder.expander, node.child(*key) if key else node, name)
+    if says is None:
+        return plain
+    return None if says else Lex(string_of_format(name, builder.layout.encoding))
 
 
 cdef object _bounded_string(builder, dict schema):
@@ -303,9 +340,14 @@ cdef object _union_expr(builder, node, dict schema, int depth):
     if not (_says_only(schema, ANY_OF) or (_says_only(schema, ONE_OF) and plainly_apart(schema["oneOf"]))):
         return None
     keyword = "anyOf" if "anyOf" in schema else "oneOf"
+    cdef dict scalars = builder.scalars(node.resource.dialect)
     cdef list found = []
     cdef Py_ssize_t index
     for index in range(len(schema[keyword])):
+        expr = _inline(builder, scalars, node, (keyword, index), schema[keyword][index], depth)
+        if expr is not None:
+            found.append(expr)
+            continue
         owed = builder.obligations(node.child(keyword, index))
         option = _node_of(owed)
         # Without a type it may be a choice again, and lead back here before anything is written.

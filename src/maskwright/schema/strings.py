@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .branches import Branch
     from .nodes import Node
 
-__all__ = ["pattern_lexeme", "plainly_has_text", "string_lexeme", "text_of_length"]
+__all__ = ["pattern_lexeme", "plainly_has_text", "string_lexeme", "string_of_format", "text_of_length"]
 
 
 @lru_cache(maxsize=1024)
@@ -32,6 +32,14 @@ def _compiled(pattern: str, encoding: Encoding) -> Lexeme:
 def text_of_length(low: int, high: int | None, encoding: Encoding) -> Lexeme:
     """Texts with so many characters, without quotes."""
     return string_of_length(low, high, encoding)
+
+
+@lru_cache(maxsize=64)
+def string_of_format(name: str, encoding: Encoding) -> Lexeme:
+    """The strings of a format that is known and about strings, quotes included."""
+    lexeme = format_lexeme(name, encoding)
+    assert lexeme is not None
+    return json_string(lexeme)
 
 
 def pattern_lexeme(pattern: str, encoding: Encoding, node: Node, keyword: str = "pattern") -> Lexeme:
