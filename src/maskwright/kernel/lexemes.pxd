@@ -1,5 +1,5 @@
 # Data dictionary of the lexeme table. See lexemes.pyx for the idea.
-from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
 from libcpp.mutex cimport mutex
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
@@ -12,6 +12,7 @@ from .nodes cimport Node
 ctypedef uint8_t* bytemap
 
 cdef class LexemeTable(BoundedPool):
+    cdef vector[int16_t] pair_names     # scratch of `meet`: per pair of classes, its number
     cdef mutex lock                     # held by every slow step of every automaton on this table
     cdef vector[bytemap] maps           # byte -> class, 256 entries each, owned
     cdef vector[int32_t] map_sizes      # number of classes

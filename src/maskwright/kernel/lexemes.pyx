@@ -17,7 +17,7 @@
 # Locking. Every method expects `lock` to be held by the caller, except `intern`'s public wrappers.
 
 from cython.operator cimport dereference as deref
-from libc.stdint cimport int64_t
+from libc.stdint cimport int16_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
@@ -126,18 +126,16 @@ cdef class LexemeTable(BoundedPool):
             return deref(found).second
         # Number the pairs of classes as they appear: at most 256 distinct ones.
         cdef uint8_t[256] classes
-        cdef int32_t[256] pairs
-        cdef int byte, i, count = 0
-        cdef int32_t pair
+        cdef int byte, count = 0
+        cdef size_t pair
+        cdef int32_t width = self.map_sizes[right]
+        self.pair_names.assign(<size_t>self.map_sizes[left] * width, -1)
         for byte in range(256):
-            pair = (<int32_t>self.maps[left][byte] << 8) | self.maps[right][byte]
-            i = 0
-            while i < count and pairs[i] != pair:
-                i += 1
-            if i == count:
-                pairs[count] = pair
+            pair = <size_t>self.maps[left][byte] * width + self.maps[right][byte]
+            if self.pair_names[pair] < 0:
+                self.pair_names[pair] = <int16_t>count
                 count += 1
-            classes[byte] = <uint8_t>i
+            classes[byte] = <uint8_t>self.pair_names[pair]
         cdef int32_t result = self.intern_map(classes)
         self.meets[key] = result
         return result

@@ -455,6 +455,11 @@ cdef class SummaryTable(FamilyTable):
         cdef Summary* summary
         cdef int32_t i, child, part, both, visited = 0, keep = self.without_not(lex)
         cdef size_t j
+        cdef const uint8_t* whole_classes = NULL
+        cdef const uint8_t* classes = NULL
+        cdef int32_t* whole_targets = NULL
+        cdef int32_t* targets = NULL
+        cdef bint has_rows
         if keep <= NODE_EMPTY:
             return NULL
         plain = self.of(keep)
@@ -468,7 +473,15 @@ cdef class SummaryTable(FamilyTable):
         while not stack.empty():
             place = stack.back()
             stack.pop_back()
+            has_rows = self.table.row(place.counter, &whole_classes, &whole_targets) and self.table.row(
+                place.lex, &classes, &targets
+            )
             for child in range(trie.nodes[place.node].first, trie.nodes[place.node].first + trie.nodes[place.node].count):
+                # Most children lead the same way in both, and that is known after the first of their class.
+                if has_rows:
+                    part = whole_targets[whole_classes[trie.bytes[child]]]
+                    if part >= 0 and part == targets[classes[trie.bytes[child]]]:
+                        continue
                 part = self.table.step(place.counter, trie.bytes[child])
                 both = self.table.step(place.lex, trie.bytes[child])
                 if part < 0 or both < 0:
