@@ -3,8 +3,8 @@
 Their memory grows while they are used, so a sum of their sizes is out of date at once. Rejected: adding all
 of them up again for each new grammar. With some hundred grammars remembered that was the larger part of
 compiling a small schema, since each of them is a miss of the processor's cache. Instead, every look-up
-measures what it hands out, and every addition a few more in turn: what that costs does not depend on how many
-there are, and none goes unmeasured for long.
+measures what it hands out, and every few additions some of the others in turn: what that costs does not depend
+on how many there are, and none goes unmeasured for long.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["GrammarCache"]
 
-#: Grammars measured again for each one that is added.
-_MEASURED_AT_ONCE: Final = 2
+#: Additions after which others are measured again, and how many of them.
+_MEASURED_EVERY: Final = 8
+_MEASURED_AT_ONCE: Final = 16
 
 
 class GrammarCache:
@@ -37,6 +38,7 @@ class GrammarCache:
         self._sizes: dict[Hashable, int] = {}
         self._total = 0
         self._due: list[Hashable] = []  # what is measured next, from the end
+        self._n_added = 0
 
     def get(self, key: Hashable) -> CompiledGrammar | None:
         """The grammar of a request, or None."""
@@ -52,13 +54,9 @@ class GrammarCache:
         with self._lock:
             self._entries[key] = compiled
             self._measure(key, compiled)
-            for _ in range(min(_MEASURED_AT_ONCE, len(self._entries))):
-                if not self._due:
-                    self._due = list(self._entries)
-                due = self._due.pop()
-                entry = self._entries.get(due)
-                if entry is not None:
-                    self._measure(due, entry)
+            self._n_added += 1
+            if self._n_added % _MEASURED_EVERY == 0:
+                self._measure_others()
             while 0 <= self.limit_bytes < self._total and len(self._entries) > 1:
                 oldest, _ = self._entries.popitem(last=False)
                 self._total -= self._sizes.pop(oldest)
@@ -78,6 +76,15 @@ class GrammarCache:
             for key, compiled in self._entries.items():
                 self._measure(key, compiled)
             return self._total
+
+    def _measure_others(self) -> None:
+        for _ in range(min(_MEASURED_AT_ONCE, len(self._entries))):
+            if not self._due:
+                self._due = list(self._entries)
+            due = self._due.pop()
+            entry = self._entries.get(due)
+            if entry is not None:
+                self._measure(due, entry)
 
     def _measure(self, key: Hashable, compiled: CompiledGrammar) -> None:
         size = compiled.memory_size_bytes

@@ -38,6 +38,8 @@ AUTOMATON_LIMIT_BYTES: Final = 256 << 20
 #: Memory of lexemes and summaries, and lexeme nodes, before an engine is replaced.
 ENGINE_LIMIT_BYTES: Final = 1 << 30
 ENGINE_LIMIT_NODES: Final = 4_000_000
+#: Grammars after which it is looked whether an engine is that large.
+ENGINE_LOOKED_AT_EVERY: Final = 8
 #: Sets of stop tokens, beside the vocabulary's, for which one grammar keeps an automaton.
 OTHER_CORES: Final = 8
 
@@ -384,6 +386,7 @@ class GrammarCompiler:
         self._cache: Final = GrammarCache(cache_limit_bytes) if cache_enabled else None
         self._engine = _engine_for(tokenizer_info)
         self._engine.warm_up(self)
+        self._n_compiled = 0
 
     def compile_json_schema(self, schema: Any, **options: Any) -> CompiledGrammar:
         """Compile a JSON Schema.
@@ -435,7 +438,8 @@ class GrammarCompiler:
         return 0 if self._cache is None else self._cache.memory_size_bytes
 
     def _current_engine(self) -> _Engine:
-        if self._engine.is_worn:
+        self._n_compiled += 1
+        if self._n_compiled % ENGINE_LOOKED_AT_EVERY == 0 and self._engine.is_worn:
             self._engine = _engine_for(self.tokenizer_info)
             self._engine.warm_up(self)
         return self._engine
