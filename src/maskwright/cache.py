@@ -3,8 +3,8 @@
 Their memory grows while they are used, so a sum of their sizes is out of date at once. Rejected: adding all
 of them up again for each new grammar. With some hundred grammars remembered that was the larger part of
 compiling a small schema, since each of them is a miss of the processor's cache. Instead, every look-up
-measures what it hands out, and every few additions some of the others in turn: what that costs does not depend
-on how many there are, and none goes unmeasured for long.
+measures what it hands out, and every few additions some of the others in turn: what that costs does not
+depend on how many there are, and none goes unmeasured for long.
 """
 
 from __future__ import annotations

@@ -189,7 +189,9 @@ class Grammar:
             format_assertion=format_assertion,
             **options,
         )
-        root, report = front_end.rules_from_schema(front_end.load_schema(schema), options=chosen)
+        if not isinstance(schema, (dict, bool)):
+            schema = front_end.load_schema(schema)
+        root, report = front_end.rules_from_schema(schema, options=chosen)
         return Grammar(root, report=report, guards_checked=True)
 
     @staticmethod

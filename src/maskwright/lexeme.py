@@ -17,7 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from math import lcm
-from typing import Any, Final
+from typing import Final
+
+from .records import Lexeme
 
 __all__ = [
     "EMPTY",
@@ -62,32 +64,6 @@ class Op(IntEnum):
     MULTIPLES = 11  #: texts of numbers; see `multiples`
     #: some parts in any order: (parts, required, separator, close, low, high); see `arrangement`
     ARRANGEMENT = 12
-
-
-class Lexeme:
-    """One regular language over bytes. Build with the functions of this module.
-
-    Attributes:
-        op: What kind of expression this is.
-        args: Operands, as documented at `Op`.
-    """
-
-    __slots__ = ("_node", "_other", "_table", "args", "op")
-
-    def __init__(self, op: Op, args: tuple[Any, ...] = ()) -> None:
-        self.op: Final = op
-        self.args: Final = args
-        # Where the kernel remembers the node that this description became: in the table that asked last, and
-        # in the one before. Front-ends ask a table of their own whether lexemes are empty, then a grammar's
-        # asks.
-        self._table: object = None
-        self._node: int = -1
-        self._other: tuple[object, int] | None = None
-
-    def __repr__(self) -> str:
-        if self.op is Op.BYTES:
-            return f"Lexeme(BYTES, {self.args[0]:#x})"
-        return f"Lexeme({self.op.name}{', ' if self.args else ''}{', '.join(map(repr, self.args))})"
 
 
 EMPTY: Final = Lexeme(Op.EMPTY)

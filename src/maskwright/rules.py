@@ -12,11 +12,10 @@ expressions test and update it (how many items, which properties were seen). The
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from .lexeme import Lexeme
+from .records import Act, Alt, Call, Expr, Fresh, Lex, Repeat, Seq, Tokens
 
 __all__ = [
     "NOTHING",
@@ -76,82 +75,6 @@ class Rule:
         return f"Rule({self.name!r})"
 
 
-class Expr:
-    """Base of the expressions. They are never changed, but not frozen: that doubles the time to make one."""
-
-    __slots__ = ()
-
-
-@dataclass(slots=True, eq=False)
-class Lex(Expr):
-    """Bytes that are in a regular language."""
-
-    lexeme: Lexeme
-
-
-@dataclass(slots=True, eq=False)
-class Call(Expr):
-    """An instance of another rule, with a fresh register."""
-
-    rule: Rule
-
-
-@dataclass(slots=True, eq=False)
-class Seq(Expr):
-    """The parts one after another; no parts: the empty text."""
-
-    parts: tuple[Expr, ...]
-
-
-@dataclass(slots=True, eq=False)
-class Alt(Expr):
-    """Any of the options; no options: nothing can match."""
-
-    options: tuple[Expr, ...]
-
-
-@dataclass(slots=True, eq=False)
-class Repeat(Expr):
-    """The body ``low`` to ``high`` times (None: no upper bound). Counted, never unrolled.
-
-    The body must not contain an `Act`: the count takes a register of its own.
-    """
-
-    body: Expr
-    low: int
-    high: int | None
-
-
-@dataclass(slots=True, eq=False)
-class Tokens(Expr):
-    """One token out of a set of ids, whatever its text (special tokens are reached only so).
-
-    Not for lazy rules: which tokens a grammar names is asked before anything is expanded.
-    """
-
-    ids: tuple[int, ...]
-
-
-@dataclass(slots=True, eq=False)
-class Fresh(Expr):
-    """Bytes that are in a regular language and that no `Fresh` of the same slot has matched before in this
-    rule instance. What it matches is remembered in the register.
-
-    With ``any_order`` two JSON texts that differ only in the order of the members of some objects are the
-    same; all `Fresh` of a slot agree about that. White space and spellings are compared as they are, and so
-    is a text that is not JSON.
-    With ``again`` it is the other way round: bytes that some `Fresh` of the slot has matched before.
-
-    The language must be a prefix code or end where something else begins, as for any lexeme; whoever makes
-    the rules sees to it that there is always something fresh left, or another way on.
-    """
-
-    lexeme: Lexeme
-    slot: int
-    any_order: bool = False
-    again: bool = False
-
-
 class Action(IntEnum):
     """What an `Act` does to the register. ``a``, ``b``, ``c`` are its arguments."""
 
@@ -161,16 +84,6 @@ class Action(IntEnum):
     ADD = 4  #: adds a to the set
     HAS = 5  #: fails unless a is in the set
     LACKS = 6  #: fails if a is in the set
-
-
-@dataclass(slots=True, eq=False)
-class Act(Expr):
-    """A zero-width test and update of the register of the rule instance it stands in."""
-
-    action: Action
-    a: int
-    b: int = 0
-    c: int = 0
 
 
 NOTHING: Final = Seq(())

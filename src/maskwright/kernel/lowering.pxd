@@ -2,6 +2,8 @@
 from libc.stdint cimport int32_t, uint8_t
 from libcpp.vector cimport vector
 
+from ..records cimport Repeat
+
 # An edge as in network.pxd, between nodes that are numbered within the rule.
 cdef struct LocalEdge:
     int32_t source
@@ -25,8 +27,8 @@ cdef class Fragment:
     cdef void act(self, int32_t source, int32_t target, int action, int32_t a, int32_t b, int32_t c)
     cdef int build(self, expr, int32_t source, int32_t target) except -1
     cdef int sequence(self, tuple parts, int32_t source, int32_t target) except -1
-    cdef int repetition(self, expr, int32_t source, int32_t target) except -1
-    cdef int counted(self, expr) except -1
+    cdef int repetition(self, Repeat expr, int32_t source, int32_t target) except -1
+    cdef int counted(self, Repeat expr) except -1
     cdef void sort(self) noexcept nogil
     cdef list first_calls(self)
 

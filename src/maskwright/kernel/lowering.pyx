@@ -13,19 +13,11 @@
 # different lexeme at each property, and the summary of "inside a string" could no longer be shared.
 
 from ..lexeme import Op
-from ..rules import Act, Action, Alt, Call, Fresh, Lex, Repeat, Rule, Seq, Tokens
+from ..records cimport Act, Alt, Call, Expr, Fresh, Lex, Lexeme, Repeat, Seq, Tokens
+from ..rules import Action, Rule
 
 from .network cimport EDGE_CALL, EDGE_EPSILON, EDGE_FRESH, EDGE_LEXEME, EDGE_TOKENS
 
-# Types and members that every part of every rule is compared with.
-cdef object _LEX = Lex
-cdef object _CALL = Call
-cdef object _SEQ = Seq
-cdef object _ALT = Alt
-cdef object _ACT = Act
-cdef object _TOKENS = Tokens
-cdef object _FRESH = Fresh
-cdef object _REPEAT = Repeat
 cdef object _LITERAL = Op.LITERAL
 cdef object _EPSILON = Op.EPSILON
 cdef int _COUNT = Action.COUNT
@@ -39,7 +31,7 @@ cdef Fragment lower(rule):
     """Nodes and edges of a rule; expands it if it is lazy, which runs front-end code."""
     body = rule.expand()
     cdef Fragment fragment = Fragment()
-    if type(body) is _REPEAT and rule.name.endswith("#"):
+    if type(body) is Repeat and rule.name.endswith("#"):
         fragment.counted(body)
     else:
         fragment.build(body, 0, 1)
@@ -102,27 +94,27 @@ cdef class Fragment:
         """Add edges so that the expression leads from one node to the other."""
         cdef LocalEdge* edge
         kind = type(expr)
-        if kind is _LEX:
-            self.add(source, EDGE_LEXEME, target, expr.lexeme)
-        elif kind is _CALL:
-            self.add(source, EDGE_CALL, target, expr.rule)
-        elif kind is _SEQ:
-            self.sequence(expr.parts, source, target)
-        elif kind is _ALT:
-            for option in <tuple>expr.options:
+        if kind is Lex:
+            self.add(source, EDGE_LEXEME, target, (<Lex>expr).lexeme)
+        elif kind is Call:
+            self.add(source, EDGE_CALL, target, (<Call>expr).rule)
+        elif kind is Seq:
+            self.sequence((<Seq>expr).parts, source, target)
+        elif kind is Alt:
+            for option in (<Alt>expr).options:
                 self.build(option, source, target)
-        elif kind is _ACT:
-            self.act(source, target, expr.action, expr.a, expr.b, expr.c)
-        elif kind is _REPEAT:
+        elif kind is Act:
+            self.act(source, target, (<Act>expr).action, (<Act>expr).a, (<Act>expr).b, (<Act>expr).c)
+        elif kind is Repeat:
             self.repetition(expr, source, target)
-        elif kind is _TOKENS:
-            self.add(source, EDGE_TOKENS, target, expr.ids)
-        elif kind is _FRESH:
-            self.add(source, EDGE_FRESH, target, expr.lexeme)
+        elif kind is Tokens:
+            self.add(source, EDGE_TOKENS, target, (<Tokens>expr).ids)
+        elif kind is Fresh:
+            self.add(source, EDGE_FRESH, target, (<Fresh>expr).lexeme)
             edge = &self.edges.back()
-            edge.a = expr.slot
-            edge.b = expr.any_order
-            edge.c = expr.again
+            edge.a = (<Fresh>expr).slot
+            edge.b = (<Fresh>expr).any_order
+            edge.c = (<Fresh>expr).again
         else:
             raise TypeError(f"not an expression: {expr!r}")
         return 0
@@ -132,18 +124,17 @@ cdef class Fragment:
         cdef list run = []          # narrow lexemes that have no edge yet
         cdef Py_ssize_t last = len(parts) - 1, place
         cdef int32_t middle
-        while last >= 0 and type(parts[last]) is _SEQ and not parts[last].parts:
+        while last >= 0 and type(parts[last]) is Seq and not (<Seq>parts[last]).parts:
             last -= 1
         for place in range(last + 1):
             part = parts[place]
             kind = type(part)
-            if kind is _LEX:
-                lexeme = part.lexeme
-                run.append(lexeme)
-                op = lexeme.op
+            if kind is Lex:
+                op = (<Lex>part).lexeme.op
+                run.append((<Lex>part).lexeme)
                 if op is _LITERAL or op is _EPSILON:
                     continue
-            elif kind is _SEQ and not part.parts:
+            elif kind is Seq and not (<Seq>part).parts:
                 continue
             elif run:
                 middle = self.node()
@@ -151,11 +142,11 @@ cdef class Fragment:
                 run = []
                 source = middle
             middle = target if place == last else self.node()
-            if kind is _LEX:
+            if kind is Lex:
                 self.add(source, EDGE_LEXEME, middle, run)
                 run = []
-            elif kind is _CALL:
-                self.add(source, EDGE_CALL, middle, part.rule)
+            elif kind is Call:
+                self.add(source, EDGE_CALL, middle, (<Call>part).rule)
             else:
                 self.build(part, source, middle)
             source = middle
@@ -165,7 +156,7 @@ cdef class Fragment:
             self.add(source, EDGE_EPSILON, target, None)
         return 0
 
-    cdef int repetition(self, expr, int32_t source, int32_t target) except -1:
+    cdef int repetition(self, Repeat expr, int32_t source, int32_t target) except -1:
         cdef int32_t low = expr.low, loop, after
         high = expr.high
         if high == 0:
@@ -187,7 +178,7 @@ cdef class Fragment:
             self.add(source, EDGE_CALL, target, Rule("repeat#", expr))
         return 0
 
-    cdef int counted(self, expr) except -1:
+    cdef int counted(self, Repeat expr) except -1:
         """The body of a hidden rule that counts in its register."""
         cdef int32_t low = expr.low, loop = self.node(), again = self.node()
         cdef int32_t limit = -1 if expr.high is None else expr.high

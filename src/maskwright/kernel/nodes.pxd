@@ -4,6 +4,7 @@ from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
+from ..records cimport Lexeme
 from .arrangements cimport Arrangement
 from .multiples cimport Multiples
 
@@ -78,7 +79,7 @@ cdef class NodePool:
     cdef vector[int32_t] alphabet_bytes
     cdef int32_t max_nodes
     cdef dict trie_memo
-    cdef int32_t intern(self, lexeme, int depth=*) except -4
+    cdef int32_t intern(self, Lexeme lexeme, int depth=*) except -4
     cdef int32_t make(self, uint8_t op, int32_t a, int32_t b, int32_t c) noexcept nogil
     cdef int32_t make_list(self, uint8_t op, vector[int32_t]& kids) noexcept nogil
     cdef int32_t concat(self, int32_t first, int32_t rest) noexcept nogil

@@ -76,17 +76,18 @@ cdef class NodePool:
 
     # ---- from descriptions ------------------------------------------------------------------
 
-    cdef int32_t intern(self, lexeme, int depth=0) except -4:
+    cdef int32_t intern(self, Lexeme lexeme, int depth=0) except -4:
         """Node of a description. The caller holds the GIL and `lock`."""
         cdef int32_t node
-        if lexeme._table is self:
-            return lexeme._node
-        cdef tuple other = lexeme._other
-        if other is not None and other[0] is self:
-            lexeme._other = (lexeme._table, lexeme._node)
-            lexeme._table = self
-            lexeme._node = other[1]
-            return lexeme._node
+        if lexeme.table is self:
+            return lexeme.node
+        if lexeme.other_table is self:
+            node = lexeme.other_node
+            lexeme.other_table = lexeme.table
+            lexeme.other_node = lexeme.node
+            lexeme.table = self
+            lexeme.node = node
+            return node
         if depth > MAX_DEPTH:
             raise LimitExceeded(
                 "the expression is nested too deeply", resource="lexeme nesting", limit=MAX_DEPTH
@@ -132,10 +133,11 @@ cdef class NodePool:
                     node = self.concat(kids[i], node)
         if node < 0:
             self._raise_limit()
-        if lexeme._table is not None:
-            lexeme._other = (lexeme._table, lexeme._node)
-        lexeme._table = self
-        lexeme._node = node
+        if lexeme.table is not None:
+            lexeme.other_table = lexeme.table
+            lexeme.other_node = lexeme.node
+        lexeme.table = self
+        lexeme.node = node
         return node
 
     cdef int32_t literal(self, bytes text):

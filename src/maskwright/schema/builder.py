@@ -33,7 +33,7 @@ from .nodes import Documents, Node
 from .numeric import any_integer, numbers_lexeme
 from .objects import object_expr
 from .options import SchemaOptions
-from .plain import inline_expr, plain_expr, plain_object
+from .plain import inline_expr, name_of, plain_expr, plain_object
 from .preflight import preflight
 from .propagate import Judge
 from .pruning import pruned_objects
@@ -231,19 +231,13 @@ class Builder:
         key = (obligations, depth)
         found = self._rules.get(key)
         if found is None:
-            found = self._inline(obligations, depth)
+            found = inline_expr(self, obligations, depth)
             if found is None:
-                rule = Rule(_name_of(obligations), lambda: self.body(obligations, depth))
+                rule = Rule(name_of(obligations), lambda: self.body(obligations, depth))
                 self.made.append((obligations, rule))
                 found = Call(rule)
             self._rules[key] = found
         return found
-
-    def _inline(self, obligations: Obligations, depth: int) -> Expr | None:
-        if len(obligations) != 1:
-            return None
-        ((node, positive),) = obligations
-        return inline_expr(self, node, depth) if positive and not isinstance(node, AnyOf) else None
 
     def scalars(self, dialect: Dialect) -> dict[str, Expr]:
         """The expressions of the scalar types, by name."""
@@ -268,7 +262,7 @@ class Builder:
                     options.extend(self._branch(branch, depth))
         except RecursionError:
             raise LimitExceeded(
-                f"the schema is nested too deeply at {_name_of(obligations)}",
+                f"the schema is nested too deeply at {name_of(obligations)}",
                 resource="nesting of schemas",
                 limit=_MAX_CHAIN,
             ) from None
@@ -425,11 +419,3 @@ def _scalars(integer_spelling: Literal["plain", "json"]) -> dict[str, Expr]:
 def _says_nothing(schema: Any, positive: bool) -> bool:
     """Whether every value meets an obligation plainly."""
     return schema is True or schema == {} if positive else schema is False
-
-
-def _name_of(obligations: Obligations) -> str:
-    parts: list[str] = []
-    for node, positive in obligations:
-        name = "any of" if isinstance(node, AnyOf) else node.name
-        parts.append(name if positive else f"not {name}")
-    return parts[0] if len(parts) == 1 else " and ".join(sorted(parts))

@@ -15,9 +15,10 @@
 
 from json.encoder import encode_basestring
 
-from ..lexeme import Op, complement, either, intersection, literals
+from ..lexeme import Op, either, literal, literals
 from ..regex.encoding import JSON_STRING, is_spellable, json_string
-from ..rules import Alt, Call, Lex, Repeat, Rule, Seq
+from ..records cimport Alt, Call, Lex, Lexeme, Repeat, Seq
+from ..rules import Rule
 from .arrays import uniform_array
 from .branches import AnyOf
 from .formats import FORMATS
@@ -25,11 +26,18 @@ from .keywords import ASSERTING, asserted_format
 from .members import Cell, Member
 from .preflight import plainly_apart
 from .shapes import ObjectShape, open_keys
+from .spelling import MAX_KEYS
 from .strings import string_of_format, text_of_length
 
 __all__ = ["declared", "inline_expr", "plain_expr", "plain_needs", "plain_object"]
 
 cdef frozenset _NOTHING = frozenset()
+cdef object _CONCAT = Op.CONCAT
+cdef object _COMPLEMENT = Op.COMPLEMENT
+cdef object _INTERSECTION = Op.INTERSECTION
+cdef object _LITERAL = Op.LITERAL
+cdef object _LITERALS = Op.LITERALS
+cdef object _QUOTE = literal(b'"')
 # Members in one flat sequence; more go into a rule of their own, which is lowered when generation comes there.
 cdef int LONGEST_SEQUENCE = 64
 # Texts of an enum that is written where it stands.
@@ -198,23 +206,32 @@ def plain_expr(builder, frozenset obligations, int depth):
     else:
         return None
     if expr is not None:
-        builder.report.saw(node)
+        builder.report.seen.append((node, ()))
         builder.report.n_branches += 1
     return expr
 
 
-def inline_expr(builder, node, int depth):
-    """The expression of a schema that calls no rule but those of "any value"; None for others.
+def inline_expr(builder, frozenset obligations, int depth):
+    """The expression for what meets one schema that calls no rule but those of "any value"; None for others.
 
     Args:
         builder: The builder of the schema.
-        node: The schema.
+        obligations: What the value owes.
         depth: Depth of the value, where the layout depends on it.
     """
-    dialect = node.resource.dialect
-    if not dialect.keywords >= _READ:
+    node = _node_of(obligations)
+    if node is None:
         return None
-    return _inline(builder, builder.scalars(dialect), node, (), node.schema, depth)
+    return _inline(builder, builder.scalars(node.resource.dialect), node, (), node.schema, depth)
+
+
+def name_of(frozenset obligations):
+    """A name for the rule of what meets some obligations."""
+    cdef list parts = []
+    for node, positive in obligations:
+        name = "any of" if isinstance(node, AnyOf) else node.name
+        parts.append(name if positive else f"not {name}")
+    return parts[0] if len(parts) == 1 else " and ".join(sorted(parts))
 
 
 cdef object _inline(builder, dict scalars, node, tuple key, schema, int depth):
@@ -246,7 +263,7 @@ cdef object _inline(builder, dict scalars, node, tuple key, schema, int depth):
         elif kind == "array" and not says & ~(TYPE | ITEMS | SIZE):
             expr = _inline_array(builder, scalars, node, key, schema, depth)
     if expr is not None:
-        builder.report.saw_below(node, key)
+        builder.report.seen.append((node, key))
     return expr
 
 
@@ -376,15 +393,15 @@ cdef object _object_expr(builder, frozenset obligations, int depth):
         if name not in listed:  # it stands among the open ones
             return None
     for name, value in listed.items():
-        if type(name) is not str or not is_spellable(name):
+        if type(name) is not str or not ((<str>name).isascii() or is_spellable(name)):
             return None
         expr = _below(builder, scalars, node, ("properties", name), value, inner)
         if expr is None:
             return None
         text = encode_basestring(name).encode()
         texts.append(text)
-        members.append((layout.key_of(name, text), expr, name in needed))
-    separator, close = layout.separator(depth), layout.closing(b"}", depth)
+        members.append((_key(layout, name, text), expr, name in needed))
+    _, separator, close, _ = layout.marks(b"{}", depth)
     if _is_closed(builder, schema, listed):
         return declared(layout, members, None, close, depth, False)
     value = schema.get("additionalProperties", True)
@@ -410,8 +427,27 @@ cdef object _other_keys(layout, list texts):
     """Strings that are none of some quoted texts; as `shapes.open_keys`."""
     if not texts:
         return JSON_STRING
-    known = literals([(<bytes>text)[1:len(<bytes>text) - 1] for text in texts])
-    return json_string(intersection(layout.encoding.any_text, complement(known)))
+    cdef list known = sorted([(<bytes>text)[1:len(<bytes>text) - 1] for text in texts])
+    listed = literals(known) if len(known) == 1 else Lexeme(_LITERALS, tuple(known))
+    others = Lexeme(_INTERSECTION, (layout.encoding.any_text, Lexeme(_COMPLEMENT, (listed,))))
+    return Lexeme(_CONCAT, (_QUOTE, others, _QUOTE))
+
+
+cdef tuple _key(layout, str name, bytes text):
+    """As `Layout.key`, where keys have one spelling and the quoted name is known."""
+    cdef dict keys = layout.keys
+    found = keys.get(name)
+    if found is not None:
+        return found
+    colon = layout.colon.lexeme
+    if colon.op is _CONCAT:
+        found = (Lex(Lexeme(_CONCAT, (Lexeme(_LITERAL, (text,)), *colon.args))),)
+    else:
+        found = (Lex(Lexeme(_LITERAL, (text + colon.args[0],))),)
+    if len(keys) >= MAX_KEYS:
+        keys.clear()
+    keys[name] = found
+    return found
 
 
 def declared(layout, list members, start, after, int depth, bint nonempty):
@@ -429,7 +465,7 @@ def declared(layout, list members, start, after, int depth, bint nonempty):
         depth: Depth of the object.
         nonempty: Whether there has to be a member.
     """
-    separator, close = (layout.separator(depth),), layout.closing(b"}", depth)
+    opening, separator, close, empty = layout.marks(b"{}", depth)
     cdef bint may_end = True  # nothing required from here on
     cdef bint required, wants_start
     cdef Py_ssize_t index
@@ -444,15 +480,18 @@ def declared(layout, list members, start, after, int depth, bint nonempty):
                 after = _as_rule(after)  # both A(i) and S(i) lead to it
             start = _chain(member, after) if wants_start else None
             if index:
-                after = _chain(separator + member, after)
+                after = _chain((separator, *member), after)
         else:
             step = _chain(member, after)
             start = step if start is None else Alt((step, start))
             if index:
                 start = _as_rule(start)  # both A(i) and S(i - 1) lead to it
-                onward = Seq((*separator, start))
+                onward = Seq((separator, start))
                 after = Alt((onward, close)) if may_end else onward
-    return layout.container(b"{}", depth, start, may_end and not nonempty)
+    may_end = may_end and not nonempty
+    if layout.is_indented or start is None:
+        return layout.container(b"{}", depth, start, may_end)
+    return Seq((opening, Alt((empty, start)) if may_end else start))
 
 
 cdef object _as_rule(expr):

@@ -51,22 +51,24 @@ class Report:
 
     Attributes:
         n_branches: Alternatives that the visited places of the schema were split into.
+        seen: Nodes that were expanded and are not among the entries yet, each with the way to a subschema of
+            it that was written where its parent stands, without a node of its own.
     """
 
     def __init__(self) -> None:
         self.n_branches = 0
         self._nodes: dict[str, Node] = {}
-        self._seen: list[tuple[Node, tuple[str | int, ...]]] = []
+        self.seen: list[tuple[Node, tuple[str | int, ...]]] = []
         self._noted: dict[str, Entry] = {}
         self._complete: Callable[[], None] | None = None
 
     @property
     def entries(self) -> list[Entry]:
         """The entries so far, in the order in which schemas were met."""
-        for node, key in self._seen:
+        for node, key in self.seen:
             node = node.child(*key) if key else node
             self._nodes.setdefault(node.pointer, node)
-        self._seen.clear()
+        self.seen.clear()
         found: dict[str, Entry] = {}
         for node in self._nodes.values():
             for keyword in node.schema if isinstance(node.schema, dict) else ():
@@ -95,11 +97,7 @@ class Report:
 
     def saw(self, node: Node) -> None:
         """A node was expanded."""
-        self._seen.append((node, ()))
-
-    def saw_below(self, node: Node, key: tuple[str | int, ...]) -> None:
-        """A subschema was written where its parent stands, without a node of its own."""
-        self._seen.append((node, key))
+        self.seen.append((node, ()))
 
     def note(self, pointer: str, keyword: str, status: Status, note: str) -> None:
         """Something else than the keyword's usual treatment happened."""

@@ -11,7 +11,7 @@ lexeme of its own: it is the same wide state as any string value, and its mask i
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from ..lexeme import EPSILON, Lexeme, Op, byte_set, concat, literal, literals, repeat, union
 from ..regex.encoding import JSON_ANY_SPELLING, JSON_CANONICAL, JSON_STRING, Encoding, is_spellable, joined
@@ -20,10 +20,10 @@ from .numbers import number_lexeme
 from .options import DEFAULT_WHITESPACE, SchemaOptions
 from .values import decimal_of, is_integer, number_text, string_text
 
-__all__ = ["Layout", "any_number", "builtin_json_rules", "layout_of"]
+__all__ = ["MAX_KEYS", "Layout", "Marks", "any_number", "builtin_json_rules", "layout_of"]
 
 #: Known keys remembered per layout.
-_MAX_KEYS: Final = 65_536
+MAX_KEYS: Final = 65_536
 #: Whole numbers below this are also written without a point where the schema has one.
 _MAX_WHOLE: Final = 10**18
 #: Texts that are written as alternatives when each has many spellings.
@@ -39,6 +39,10 @@ def any_number() -> Lexeme:
     return number_lexeme()
 
 
+#: Opening, separator, closing; and the closing bracket of an empty container that is not indented.
+Marks: TypeAlias = tuple[Lex, Lex, Lex, Lex]
+
+
 class Layout:
     """One whitespace policy.
 
@@ -46,6 +50,7 @@ class Layout:
         encoding: How the characters of keys and constrained strings are spelled.
         is_indented: Whether the depth of a value changes its spelling.
         colon: What stands between a key and its value.
+        keys: Known keys that were asked for, by name; see `key`.
         canonical: Any value in one spelling, and what is left out of it, for `canonical`.
     """
 
@@ -54,8 +59,9 @@ class Layout:
         self.is_indented = not options.any_whitespace and options.indent is not None
         self._indent = options.indent or 0
         self._memo: dict[tuple[bytes, int], Lex] = {}
+        self._marks: dict[tuple[bytes, int], Marks] = {}
         self._any: dict[int, tuple[Expr, Expr, Expr]] = {}
-        self._keys: dict[str, tuple[Lex, ...]] = {}
+        self.keys: dict[str, tuple[Lex, ...]] = {}
         self.canonical: dict[tuple[int, int], tuple[Lexeme, frozenset[str]]] = {}
         if options.any_whitespace:
             bound = options.max_whitespace_cnt
@@ -99,6 +105,16 @@ class Layout:
             made = self.opening(kind, depth) if kind in b"[{" else self.closing(kind, depth)
         return _only_text(made.lexeme)
 
+    def marks(self, brackets: bytes, depth: int) -> Marks:
+        """What stands around and between the members of a container of a depth."""
+        found = self._marks.get((brackets, depth))
+        if found is None:
+            opening, closing = brackets[:1], brackets[1:]
+            empty = Lex(literal(closing))
+            found = (self.opening(opening, depth), self.separator(depth), self.closing(closing, depth), empty)
+            self._marks[brackets, depth] = found
+        return found
+
     def container(self, brackets: bytes, depth: int, full: Expr | None, empty: bool) -> Expr:
         """A container: ``full`` is everything after the opening, or None if no member can come."""
         opening, closing = brackets[:1], brackets[1:]
@@ -117,32 +133,17 @@ class Layout:
 
         They are joined here where lowering would join them: where a key has one spelling.
         """
-        found = self._keys.get(name)
+        found = self.keys.get(name)
         if found is None:
             text = self.string_literals([name])
             if self.encoding.single:
                 found = (Lex(joined([text, self.colon.lexeme])),)
             else:
                 found = (Lex(text), self.colon)
-            self._remember(name, found)
+            if len(self.keys) >= MAX_KEYS:
+                self.keys.clear()
+            self.keys[name] = found
         return found
-
-    def key_of(self, name: str, text: bytes) -> tuple[Lex, ...]:
-        """The same, where keys have one spelling and the quoted name is known."""
-        found = self._keys.get(name)
-        if found is None:
-            colon = self.colon.lexeme
-            if colon.op is Op.CONCAT:
-                found = (Lex(Lexeme(Op.CONCAT, (literal(text), *colon.args))),)
-            else:
-                found = (Lex(literal(text + colon.args[0])),)
-            self._remember(name, found)
-        return found
-
-    def _remember(self, name: str, key: tuple[Lex, ...]) -> None:
-        if len(self._keys) >= _MAX_KEYS:
-            self._keys.clear()
-        self._keys[name] = key
 
     def texts(self, texts: list[str]) -> Lexeme:
         """A finite set of texts, without quotes."""
