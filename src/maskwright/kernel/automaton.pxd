@@ -125,7 +125,7 @@ cdef class Automaton:
     cdef State* start_state(self) noexcept nogil
     cdef int32_t register_after(self, Item* item) noexcept nogil
     cdef State* coasted(self, State* state, int32_t count) noexcept nogil
-    cdef State* continuation(self, State* state, Item* item) noexcept nogil
+    cdef State* continuation(self, State* state, Item* item, bint any_text) noexcept nogil
     cdef State* intern_kernel(self) noexcept nogil
     cdef State* close(self, uint64_t hash) noexcept nogil
     cdef bint close_items(self) noexcept nogil

@@ -194,12 +194,15 @@ cdef class Automaton:
                     break
         return self.intern_kernel()
 
-    cdef State* continuation(self, State* state, Item* item) noexcept nogil:
+    cdef State* continuation(self, State* state, Item* item, bint any_text) noexcept nogil:
         """State in which only this item of `state` has matched its lexeme, and nothing else is open.
 
-        What a Fresh edge matched is not remembered in it: masks check such tokens once more.
+        What a Fresh edge matched is not remembered in it. With `any_text` what follows is what may follow some text
+        or other; masks see to the difference.
         """
         cdef Item copy = item[0]
+        if any_text and self.network.edges[copy.edge].kind == EDGE_FRESH:
+            copy.reg = self.network.remember_any(copy.reg, &self.network.edges[copy.edge])
         self.kernel.clear()
         self.returned.clear()
         self.push_node(self.network.edges[copy.edge].target, resolved(state, copy.ret), copy.reg)

@@ -2,22 +2,30 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.set cimport set
 from libcpp.string cimport string
+from libcpp.unordered_map cimport unordered_map
 from libcpp.unordered_set cimport unordered_set
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from .automaton cimport Automaton, Mask, State
+from .automaton cimport Automaton, Item, Mask, State
 from .lexemes cimport LexemeTable
 from .residuals cimport ResidualTable
 from .summaries cimport ExitGroup, Place, Summary, SummaryTable
 from .trie cimport TokenTrie
+
+# How sure it is that a token is legal, part of which is matched. Where a Fresh edge ends inside a token, the text that
+# it has to remember depends on the token's beginning, which merged exits do not know.
+cdef enum:
+    SURE
+    OPEN                # a Fresh edge has ended: sure as long as nothing depends on what it remembers
+    DOUBTFUL            # it does: to be checked by walking the token
 
 # Part of a token is matched up to a node of a trie of exits; an automaton state says how it may go on.
 cdef struct Task:
     State* state
     ExitGroup* group    # what of the tokens counts; its trie is walked
     int32_t node
-    bint doubtful       # 1: a Fresh edge has ended on the way, so its tokens must be checked
+    int doubt
 
 cdef class MaskBuilder:
     cdef readonly TokenTrie vocabulary
@@ -33,6 +41,7 @@ cdef class MaskBuilder:
     cdef int64_t n_wide                 # tokens in the base, counted once per item
     cdef vector[Task] tasks
     cdef set[pair[pair[size_t, size_t], size_t]] seen_tasks   # (state, group), node and doubt
+    cdef unordered_map[int64_t, bint] plenty    # see `has_plenty`
     cdef vector[Place] places
 
     cdef Mask* mask_of(self, Automaton automaton, State* state) noexcept nogil
@@ -42,8 +51,12 @@ cdef class MaskBuilder:
     cdef bint collect(self, Automaton automaton, State* state, uint32_t** base) noexcept nogil
     cdef bint run_tasks(self, Automaton automaton) noexcept nogil
     cdef bint walk_item(self, Automaton automaton, Task task, int32_t which) noexcept nogil
-    cdef void emit(self, Task* task, int32_t node) noexcept nogil
-    cdef void add_task(self, State* state, ExitGroup* group, int32_t node, bint doubtful) noexcept nogil
+    cdef int doubt_within(self, Automaton automaton, int doubt, Item* item, int32_t lex) noexcept nogil
+    cdef int doubt_after(self, Automaton automaton, int doubt, Item* item) noexcept nogil
+    cdef bint has_plenty(self, int32_t lex, bint endless) noexcept nogil
+    cdef bint find_plenty(self, int32_t lex, bint endless) noexcept nogil
+    cdef void emit(self, Task* task, int32_t node, bint doubtful) noexcept nogil
+    cdef void add_task(self, State* state, ExitGroup* group, int32_t node, int doubt) noexcept nogil
     cdef bint check_doubtful(self, Automaton automaton, State* state) noexcept nogil
     cdef int token_live(self, Automaton automaton, State* state) noexcept nogil
     cdef State* walk_token(self, Automaton automaton, State* state, int32_t token) noexcept nogil

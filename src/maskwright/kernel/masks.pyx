@@ -20,7 +20,7 @@
 #
 # Locking. Everything expects the table's lock, except `write_mask` on a published mask.
 
-from libc.stdint cimport int16_t, int64_t
+from libc.stdint cimport int16_t, int64_t, uint8_t
 from libc.stdlib cimport malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
@@ -28,7 +28,7 @@ from libcpp.string cimport string
 from libcpp.utility cimport pair
 
 from .automaton cimport RET_SELF, Coast, Item
-from .network cimport EDGE_FRESH
+from .network cimport EDGE_FRESH, NetEdge
 from .nodes cimport CODE_LIMIT, CODE_UNKNOWN, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
 from .summaries cimport ExitGroup, Place, Summary, has_bit, holds, self_owned
 from .trie cimport Trie, trie_child
@@ -43,6 +43,8 @@ cdef extern from *:
 # Tokens that a mask may add to its base. To set their bits at each fill costs less than to copy a base that no other
 # mask has brought into the cache.
 cdef size_t EXTRA_LIMIT = 512
+# Bytes on one way through a lexeme state after which it is given up to find out whether it has plenty of texts.
+cdef int PLENTY_LIMIT = 64
 # Items of a state whose mask may be shared; more would make finding it as dear as making it.
 cdef int32_t SHARED_ITEMS = 4
 # States that one search for a completion in tokens may look at, and positions in all of them: in an ambiguous grammar
@@ -101,6 +103,8 @@ cdef class MaskBuilder:
             if mask == NULL:
                 return NULL
             automaton.masks.push_back(mask)
+            if not self.doubtful.empty():
+                key.clear()
             if not key.empty():
                 automaton.shared_masks[key] = mask
                 automaton.bytes_used += key.size() + 64
@@ -112,7 +116,7 @@ cdef class MaskBuilder:
     cdef void note_coast(self, Automaton automaton, State* state) noexcept nogil:
         """Let matchers pass over the states that share this one's mask, if it is alone in a string far from its bound."""
         cdef Coast coast
-        if state.n_items == 1:
+        if state.n_items == 1 and automaton.network.edges[automaton.items[state.item_off].edge].kind != EDGE_FRESH:
             coast.selected = self.summaries.coast(automaton.items[state.item_off].lex, &coast.slack)
             if coast.selected != NULL:
                 automaton.coasts.push_back(coast)
@@ -122,9 +126,10 @@ cdef class MaskBuilder:
         """Whether a state's mask may be another's; what it depends on is put into `key`.
 
         That is the edges, the summaries of their lexeme states, and what comes after them. All counts of a string
-        whose bound is far away are such states.
+        whose bound is far away are such states, and all beginnings of a text that must differ from others.
         """
         cdef Item item
+        cdef NetEdge* edge
         cdef Summary* summary
         cdef bint common = False
         cdef int32_t i
@@ -132,10 +137,15 @@ cdef class MaskBuilder:
             return False
         for i in range(state.n_items):
             item = automaton.items[state.item_off + i]
+            edge = &automaton.network.edges[item.edge]
             # An item whose caller is the state itself goes on differently in each state.
-            if item.lex < 0 or item.ret <= RET_SELF or automaton.network.edges[item.edge].kind == EDGE_FRESH:
+            if item.lex < 0 or item.ret <= RET_SELF:
                 key.clear()
                 return False
+            if edge.kind == EDGE_FRESH:
+                # As long as no token is doubtful, what the edge has matched so far does not matter.
+                item.reg = automaton.network.remember_any(item.reg, edge)
+                common = True
             summary = self.summaries.of(item.lex)
             if summary == NULL:
                 key.clear()
@@ -190,7 +200,7 @@ cdef class MaskBuilder:
         cdef Item item
         cdef Summary* summary
         cdef State* after
-        cdef bint fresh
+        cdef int doubt
         self.tokens.clear()
         self.doubtful.clear()
         self.removed.clear()
@@ -215,12 +225,12 @@ cdef class MaskBuilder:
                 self.wide.push_back(summary)
             if summary.exits.empty():
                 continue
-            after = automaton.continuation(state, &item)
+            after = automaton.continuation(state, &item, True)
             if after == NULL:
                 return False
-            fresh = automaton.network.edges[item.edge].kind == EDGE_FRESH
+            doubt = self.doubt_after(automaton, SURE, &item)
             for j in range(summary.exits.size()):
-                self.add_task(after, &summary.exits[j], 0, fresh)
+                self.add_task(after, &summary.exits[j], 0, doubt)
             if not self.run_tasks(automaton):
                 return False
         if not self.check_doubtful(automaton, state):
@@ -238,7 +248,7 @@ cdef class MaskBuilder:
             return self.drop_dead_ends(automaton, state)
         return True
 
-    cdef void add_task(self, State* state, ExitGroup* group, int32_t node, bint doubtful) noexcept nogil:
+    cdef void add_task(self, State* state, ExitGroup* group, int32_t node, int doubt) noexcept nogil:
         cdef Task task
         # Compared whole, not by a hash: a task taken for another would lose its tokens.
         cdef pair[pair[size_t, size_t], size_t] key
@@ -246,13 +256,13 @@ cdef class MaskBuilder:
             return
         key.first.first = <size_t>state
         key.first.second = <size_t>group
-        key.second = 2 * <size_t>node + doubtful
+        key.second = 4 * <size_t>node + doubt
         if not self.seen_tasks.insert(key).second:
             return
         task.state = state
         task.group = group
         task.node = node
-        task.doubtful = doubtful
+        task.doubt = doubt
         self.tasks.push_back(task)
 
     cdef bint run_tasks(self, Automaton automaton) noexcept nogil:
@@ -271,7 +281,7 @@ cdef class MaskBuilder:
         cdef Item item = automaton.items[task.state.item_off + which]
         cdef Trie* trie = &task.group.exits.trie
         cdef State* after
-        cdef bint fresh
+        cdef int doubt
         cdef Place place, deeper
         cdef int32_t child, last, lex
         cdef const uint8_t* classes = NULL
@@ -306,14 +316,15 @@ cdef class MaskBuilder:
                     return False
                 if lex != NODE_EMPTY:
                     if trie.nodes[child].own > trie.nodes[child].low:
-                        self.emit(&task, child)
+                        doubt = self.doubt_within(automaton, task.doubt, &item, lex)
+                        self.emit(&task, child, doubt == DOUBTFUL)
                     if trie.nodes[child].count:
                         if self.table.nodes[lex].nullable:
-                            after = automaton.continuation(task.state, &item)
+                            after = automaton.continuation(task.state, &item, True)
                             if after == NULL:
                                 return False
-                            fresh = automaton.network.edges[item.edge].kind == EDGE_FRESH
-                            self.add_task(after, task.group, child, task.doubtful or fresh)
+                            doubt = self.doubt_after(automaton, task.doubt, &item)
+                            self.add_task(after, task.group, child, doubt)
                         if lex != NODE_EPSILON:
                             deeper.node = child
                             deeper.lex = lex
@@ -321,11 +332,57 @@ cdef class MaskBuilder:
                 child += 1
         return True
 
-    cdef void emit(self, Task* task, int32_t node) noexcept nogil:
+    cdef int doubt_within(self, Automaton automaton, int doubt, Item* item, int32_t lex) noexcept nogil:
+        """How sure it is that a token may end in the lexeme state `lex` of an item.
+
+        Where one text is taken away that is not known, something is left of a state with two texts; where all orders of
+        one are, of a state with endlessly many.
+        """
+        cdef NetEdge* edge = &automaton.network.edges[item.edge]
+        if doubt != OPEN or edge.kind != EDGE_FRESH:
+            return doubt
+        return SURE if not edge.c and self.has_plenty(lex, edge.b) else DOUBTFUL
+
+    cdef int doubt_after(self, Automaton automaton, int doubt, Item* item) noexcept nogil:
+        """How sure what follows is once an item's lexeme has ended inside a token."""
+        if automaton.network.edges[item.edge].kind != EDGE_FRESH:
+            return doubt
+        # An edge that may match nothing may be passed by without being seen here.
+        return OPEN if doubt == SURE and not automaton.network.may_skip_fresh else DOUBTFUL
+
+    cdef bint has_plenty(self, int32_t lex, bint endless) noexcept nogil:
+        """Whether a lexeme state has at least two texts, or endlessly many. False if that is not found soon."""
+        cdef int64_t key = 2 * <int64_t>lex + endless
+        if self.plenty.find(key) == self.plenty.end():
+            self.plenty[key] = self.find_plenty(lex, endless)
+        return self.plenty[key]
+
+    cdef bint find_plenty(self, int32_t lex, bint endless) noexcept nogil:
+        cdef int32_t target, following
+        cdef int n_ways, steps
+        cdef size_t i
+        for steps in range(PLENTY_LIMIT):
+            following = NODE_EMPTY
+            n_ways = self.table.nodes[lex].nullable
+            for i in range(self.table.alphabet_bytes.size()):
+                target = self.table.step(lex, <uint8_t>self.table.alphabet_bytes[i])
+                if target <= NODE_EMPTY:
+                    continue
+                n_ways += 1
+                # What can be read over and over before the end, and there is an end, can be read any number of times.
+                if target == lex or (n_ways > 1 and not endless):
+                    return True
+                following = target
+            if following == NODE_EMPTY:
+                return False
+            lex = following
+        return False
+
+    cdef void emit(self, Task* task, int32_t node, bint doubtful) noexcept nogil:
         """Add a trie node's own tokens, as far as the group of exits lets them count."""
         cdef ExitGroup* group = task.group
         cdef Trie* trie = &group.exits.trie
-        cdef vector[int32_t]* tokens = &self.doubtful if task.doubtful else &self.tokens
+        cdef vector[int32_t]* tokens = &self.doubtful if doubtful else &self.tokens
         cdef int32_t i
         cdef int16_t count
         if group.barred.empty() and group.least == 0 and group.most >= group.exits.max_count:
@@ -339,15 +396,14 @@ cdef class MaskBuilder:
                 tokens.push_back(trie.ids[i])
 
     cdef bint check_doubtful(self, Automaton automaton, State* state) noexcept nogil:
-        """Keep the doubtful tokens that are legal after all.
-
-        When a Fresh edge ends inside a token, what it has to remember depends on the token's beginning, which
-        merged exits do not know. They are few, so each is walked.
-        """
+        """Keep the doubtful tokens that are legal after all. They are few, so each is walked."""
         cdef vector[int32_t] doubtful = self.doubtful
         cdef State* after
         cdef size_t i
+        sort(doubtful.begin(), doubtful.end())
         for i in range(doubtful.size()):
+            if i and doubtful[i] == doubtful[i - 1]:
+                continue
             after = self.walk_token(automaton, state, doubtful[i])
             if after == NULL:
                 return False
