@@ -2,7 +2,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.set cimport set
 from libcpp.string cimport string
-from libcpp.unordered_map cimport unordered_map
 from libcpp.unordered_set cimport unordered_set
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
@@ -41,7 +40,6 @@ cdef class MaskBuilder:
     cdef int64_t n_wide                 # tokens in the base, counted once per item
     cdef vector[Task] tasks
     cdef set[pair[pair[size_t, size_t], size_t]] seen_tasks   # (state, group), node and doubt
-    cdef unordered_map[int64_t, bint] plenty    # see `has_plenty`
     cdef vector[Place] places
 
     cdef Mask* mask_of(self, Automaton automaton, State* state) noexcept nogil
@@ -53,8 +51,6 @@ cdef class MaskBuilder:
     cdef bint walk_item(self, Automaton automaton, Task task, int32_t which) noexcept nogil
     cdef int doubt_within(self, Automaton automaton, int doubt, Item* item, int32_t lex) noexcept nogil
     cdef int doubt_after(self, Automaton automaton, int doubt, Item* item) noexcept nogil
-    cdef bint has_plenty(self, int32_t lex, bint endless) noexcept nogil
-    cdef bint find_plenty(self, int32_t lex, bint endless) noexcept nogil
     cdef void emit(self, Task* task, int32_t node, bint doubtful) noexcept nogil
     cdef void add_task(self, State* state, ExitGroup* group, int32_t node, int doubt) noexcept nogil
     cdef bint check_doubtful(self, Automaton automaton, State* state) noexcept nogil

@@ -43,8 +43,6 @@ cdef extern from *:
 # Tokens that a mask may add to its base. To set their bits at each fill costs less than to copy a base that no other
 # mask has brought into the cache.
 cdef size_t EXTRA_LIMIT = 512
-# Bytes on one way through a lexeme state after which it is given up to find out whether it has plenty of texts.
-cdef int PLENTY_LIMIT = 64
 # Items of a state whose mask may be shared; more would make finding it as dear as making it.
 cdef int32_t SHARED_ITEMS = 4
 # States that one search for a completion in tokens may look at, and positions in all of them: in an ambiguous grammar
@@ -341,7 +339,7 @@ cdef class MaskBuilder:
         cdef NetEdge* edge = &automaton.network.edges[item.edge]
         if doubt != OPEN or edge.kind != EDGE_FRESH:
             return doubt
-        return SURE if not edge.c and self.has_plenty(lex, edge.b) else DOUBTFUL
+        return SURE if not edge.c and self.summaries.differences.plenty.has(lex, edge.b) else DOUBTFUL
 
     cdef int doubt_after(self, Automaton automaton, int doubt, Item* item) noexcept nogil:
         """How sure what follows is once an item's lexeme has ended inside a token."""
@@ -349,34 +347,6 @@ cdef class MaskBuilder:
             return doubt
         # An edge that may match nothing may be passed by without being seen here.
         return OPEN if doubt == SURE and not automaton.network.may_skip_fresh else DOUBTFUL
-
-    cdef bint has_plenty(self, int32_t lex, bint endless) noexcept nogil:
-        """Whether a lexeme state has at least two texts, or endlessly many. False if that is not found soon."""
-        cdef int64_t key = 2 * <int64_t>lex + endless
-        if self.plenty.find(key) == self.plenty.end():
-            self.plenty[key] = self.find_plenty(lex, endless)
-        return self.plenty[key]
-
-    cdef bint find_plenty(self, int32_t lex, bint endless) noexcept nogil:
-        cdef int32_t target, following
-        cdef int n_ways, steps
-        cdef size_t i
-        for steps in range(PLENTY_LIMIT):
-            following = NODE_EMPTY
-            n_ways = self.table.nodes[lex].nullable
-            for i in range(self.table.alphabet_bytes.size()):
-                target = self.table.step(lex, <uint8_t>self.table.alphabet_bytes[i])
-                if target <= NODE_EMPTY:
-                    continue
-                n_ways += 1
-                # What can be read over and over before the end, and there is an end, can be read any number of times.
-                if target == lex or (n_ways > 1 and not endless):
-                    return True
-                following = target
-            if following == NODE_EMPTY:
-                return False
-            lex = following
-        return False
 
     cdef void emit(self, Task* task, int32_t node, bint doubtful) noexcept nogil:
         """Add a trie node's own tokens, as far as the group of exits lets them count."""
