@@ -17,7 +17,7 @@
 # Locking. Every method expects `lock` to be held by the caller, except `intern`'s public wrappers.
 
 from cython.operator cimport dereference as deref
-from libc.stdint cimport int64_t
+from libc.stdint cimport int16_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
@@ -126,18 +126,17 @@ cdef class LexemeTable(BoundedPool):
             return deref(found).second
         # Number the pairs of classes as they appear: at most 256 distinct ones.
         cdef uint8_t[256] classes
-        cdef int32_t[256] pairs
-        cdef int byte, i, count = 0
-        cdef int32_t pair
+        cdef vector[int16_t] numbers
+        cdef int16_t* number
+        cdef int16_t count = 0
+        cdef int byte
+        numbers.assign(self.map_sizes[left] * self.map_sizes[right], -1)
         for byte in range(256):
-            pair = (<int32_t>self.maps[left][byte] << 8) | self.maps[right][byte]
-            i = 0
-            while i < count and pairs[i] != pair:
-                i += 1
-            if i == count:
-                pairs[count] = pair
+            number = &numbers[self.maps[left][byte] * self.map_sizes[right] + self.maps[right][byte]]
+            if number[0] < 0:
+                number[0] = count
                 count += 1
-            classes[byte] = <uint8_t>i
+            classes[byte] = <uint8_t>number[0]
         cdef int32_t result = self.intern_map(classes)
         self.meets[key] = result
         return result
