@@ -57,6 +57,8 @@ DROPPED = {
     "an automaton": automaton([[(97, 97, 1), (98, 98, 2)], [(98, 98, 2)], [(97, 98, 3)], []], [1, 3]),
     "an automaton with a cycle": automaton([[(97, 97, 1), (98, 98, 0)], [(98, 98, 1)]], [1]),
     "with ab": concat(star(LETTER), literal(b"ab"), star(LETTER)),
+    "with abbab": concat(star(LETTER), literal(b"abbab"), star(LETTER)),
+    "more than four": repeat(LETTER, 5, None),
     "short": repeat(LETTER, 1, 2),
     "with a space": literals([b'a" ', b'"']),
 }

@@ -8,9 +8,9 @@ from .lexemes cimport LexemeTable
 cdef class Plenty:
     cdef LexemeTable table
     cdef unordered_map[int64_t, uint8_t] plenty     # by node, and whether endlessly many were asked for
-    cdef unordered_map[int32_t, uint8_t] finite
+    cdef unordered_map[int32_t, uint8_t] few
     cdef bint has(self, int32_t lex, bint endless) noexcept nogil
     cdef bint find(self, int32_t lex, bint endless) noexcept nogil
-    cdef bint is_finite(self, int32_t node, int depth) noexcept nogil
-    cdef bint compute_finite(self, int32_t node, int depth) noexcept nogil
+    cdef bint is_few(self, int32_t node, int depth) noexcept nogil
+    cdef bint compute_few(self, int32_t node, int depth) noexcept nogil
     cdef bint ends_soon(self, int32_t dfa_state) noexcept nogil

@@ -2,7 +2,7 @@
 #
 # The idea. To take finitely many texts away from endlessly many leaves some, and nothing need be searched for to know
 # it. That a lexeme has endlessly many is seen on one way through it: where a byte leads back to the state that it
-# came from, it can be read any number of times. That one has finitely many is seen in its expression.
+# came from, it can be read any number of times. That one has few is seen in its expression.
 #
 # Both answers are on the safe side: no means that it was not plain.
 #
@@ -66,19 +66,20 @@ cdef class Plenty:
             lex = following
         return False
 
-    cdef bint is_finite(self, int32_t node, int depth) noexcept nogil:
-        """Whether a node plainly has finitely many texts."""
-        cdef unordered_map[int32_t, uint8_t].iterator found = self.finite.find(node)
+    cdef bint is_few(self, int32_t node, int depth) noexcept nogil:
+        """Whether a node plainly has finitely many texts, and none of them is a class of characters repeated: of those
+        there are more than can be followed."""
+        cdef unordered_map[int32_t, uint8_t].iterator found = self.few.find(node)
         cdef bint result
-        if found != self.finite.end():
+        if found != self.few.end():
             return deref(found).second
         if depth > MAX_DEPTH:
             return False
-        result = self.compute_finite(node, depth)
-        self.finite[node] = result
+        result = self.compute_few(node, depth)
+        self.few[node] = result
         return result
 
-    cdef bint compute_finite(self, int32_t node, int depth) noexcept nogil:
+    cdef bint compute_few(self, int32_t node, int depth) noexcept nogil:
         cdef Node rec = self.table.nodes[node]
         cdef Arrangement* what
         cdef size_t j
@@ -86,24 +87,24 @@ cdef class Plenty:
         if rec.op <= OP_EPSILON or rec.op == OP_BYTES or rec.op == OP_TRIE:
             return True
         if rec.op == OP_LITERAL:
-            return self.is_finite(rec.c, depth + 1)
+            return self.is_few(rec.c, depth + 1)
         if rec.op == OP_DFA:
             return self.ends_soon(rec.a)
         if rec.op == OP_CONCAT:
-            return self.is_finite(rec.a, depth + 1) and self.is_finite(rec.b, depth + 1)
+            return self.is_few(rec.a, depth + 1) and self.is_few(rec.b, depth + 1)
         if rec.op == OP_REPEAT:
-            return rec.c >= 0 and self.is_finite(rec.a, depth + 1)
+            return 0 <= rec.c <= 1 and self.is_few(rec.a, depth + 1)
         if rec.op == OP_UNION or rec.op == OP_AND:
             for i in range(rec.b):
-                if self.is_finite(self.table.lists[rec.a + i], depth + 1) == (rec.op == OP_AND):
+                if self.is_few(self.table.lists[rec.a + i], depth + 1) == (rec.op == OP_AND):
                     return rec.op == OP_AND
             return rec.op == OP_UNION
         if rec.op == OP_ARRANGEMENT:
             what = &self.table.arrangements[rec.a >> 1]
             for j in range(what.parts.size()):
-                if not self.is_finite(what.parts[j], depth + 1):
+                if not self.is_few(what.parts[j], depth + 1):
                     return False
-            return self.is_finite(what.separator, depth + 1) and self.is_finite(what.close, depth + 1)
+            return self.is_few(what.separator, depth + 1) and self.is_few(what.close, depth + 1)
         return False
 
     cdef bint ends_soon(self, int32_t dfa_state) noexcept nogil:
