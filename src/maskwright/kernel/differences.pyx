@@ -296,7 +296,9 @@ cdef class Differences:
                 spare = min(spare, self.table.lower(self.table.nodes[kid].a, 0) - (below.longest - at.depth))
                 if spare <= 0:
                     return False
-            else:
+        for i in range(node.b):
+            kid = self.table.lists[node.a + i]
+            if self.table.nodes[kid].op != OP_NOT:
                 kept.push_back(kid)
         if kept.empty():
             return False
