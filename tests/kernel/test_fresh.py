@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import random
 import re
-from itertools import permutations
+from itertools import compress, permutations
 
 import numpy as np
 import pytest
 
 from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
-from maskwright.lexeme import Lexeme, arrangement, byte_set, concat, literal, literals, plus, union
-from maskwright.rules import Act, Action, Alt, Expr, Fresh, Lex, Repeat, Rule, Seq
+from maskwright.lexeme import Lexeme, arrangement, byte_set, concat, literal, literals, plus, repeat, union
+from maskwright.rules import Act, Action, Alt, Call, Expr, Fresh, Lex, Repeat, Rule, Seq
 
 TOKENS = [b"1", b"2", b"12", b"a", b'"', b",", b"[", b"]", b",1", b"1,2", b',"a"', b'"a",', b"1]", b"2,1,"]
 STOP = len(TOKENS)
@@ -133,6 +133,106 @@ def test_a_text_again_is_one_of_those_remembered() -> None:
             assert matcher.accept_token(token)
             text += TOKENS[token]
         assert matcher.is_completed() == text.endswith(b"]")
+
+
+# -- tokens over several items -----------------------------------------------------------------------------
+
+LETTERS = plus(byte_set(b"ab"))
+TEXT = concat(literal(b'"'), LETTERS, literal(b'"'))
+SHORT = concat(literal(b'"'), repeat(byte_set(b"ab"), 0, 1), literal(b'"'))
+OBJECT = concat(
+    literal(b"{"),
+    arrangement([literal(b'"a":1'), concat(literal(b'"b":'), TEXT)], literal(b","), literal(b"}")),
+)
+
+
+def _counted(most: int | None) -> Act:
+    return Act(Action.COUNT, 0, -1 if most is None else most, 9)
+
+
+def _distinct(item: Lexeme, most: int | None, any_order: bool = False) -> Expr:
+    """Arrays of at least one item, all distinct, of which there are more than ``most``."""
+    fresh = Fresh(item, 0, any_order)
+    more = Repeat(Seq((_counted(most), Lex(literal(b",")), fresh)), 0, None)
+    return Seq((Lex(literal(b"[")), _counted(most), fresh, more, Lex(literal(b"]"))))
+
+
+def _repeating(item: Lexeme, most: int | None) -> Expr:
+    """Arrays of distinct items, then one of these, at most so many with it."""
+    before, comma = _counted(None if most is None else most - 1), Lex(literal(b","))
+    more = Repeat(Seq((before, comma, Fresh(item, 0))), 0, None)
+    again = Seq((_counted(most), comma, Fresh(item, 0, again=True)))
+    return Seq((Lex(literal(b"[")), before, Fresh(item, 0), more, again, Lex(literal(b"]"))))
+
+
+def _members() -> Expr:
+    """An object of distinct names, any of which may be an array of distinct texts."""
+    value = Alt((Lex(literal(b"1")), Call(Rule("inner", _distinct(TEXT, None)))))
+    member = Seq((Fresh(TEXT, 0), Lex(literal(b":")), value))
+    more = Repeat(Seq((Lex(literal(b",")), member)), 0, None)
+    return Seq((Lex(literal(b"{")), member, more, Lex(literal(b"}"))))
+
+
+def _perhaps_nothing() -> Expr:
+    """Words between semicolons, each once, the empty one among them."""
+    fresh = Fresh(repeat(byte_set(b"ab"), 0, None), 0)
+    return Seq(
+        (Lex(literal(b"[")), fresh, Repeat(Seq((Lex(literal(b",")), fresh)), 0, None), Lex(literal(b"]")))
+    )
+
+
+CROSSING = {
+    "endless texts": _distinct(TEXT, None),
+    "numbers that may go on": _distinct(LETTERS, None),
+    "three texts": _distinct(SHORT, 3),
+    "objects in any order": _distinct(OBJECT, None, any_order=True),
+    "a text again": _repeating(TEXT, None),
+    "two items": _repeating(TEXT, 2),
+    "three items of three texts": _repeating(SHORT, 3),
+    "names": _members(),
+    "words that may be empty": _perhaps_nothing(),
+}
+ITEMS = [b'"a"', b'"b"', b'""', b'"ab"', b'{"a":1}', b'{"b":"a","a":1}', b'{"a":1,"b":"a"}', b"a", b"ab", b""]
+
+
+def _crossing_tokens(rng: random.Random) -> list[bytes]:
+    """All bytes that matter, and pieces of arrays and of objects with few different items."""
+    found = {bytes([byte]) for byte in b'[]{}:,"ab1'}
+    while len(found) < 120:
+        chosen = rng.choices(ITEMS, k=rng.randint(2, 4))
+        text = (
+            b"[%s]" % b",".join(chosen)
+            if rng.random() < 0.7
+            else b"{%s}" % b",".join(one + b":1" for one in chosen)
+        )
+        start = rng.randrange(len(text))
+        found.add(text[start : start + rng.randint(2, 12)])
+    return sorted(found)
+
+
+@pytest.mark.parametrize("name", CROSSING)
+def test_tokens_that_pass_over_items_are_judged_as_steps_judge_them(name: str) -> None:
+    """A mask says what accepting says, whatever other states said before; steps know what was remembered."""
+    rng = random.Random(name)
+    for _ in range(4):
+        tokens = _crossing_tokens(rng)
+        info = TokenizerInfo([*tokens, b"</s>"], stop_token_ids=[len(tokens)])
+        grammar = Grammar(Rule(name, CROSSING[name]), guards_checked=True)
+        compiled = GrammarCompiler(info, cache_enabled=False).compile_grammar(grammar)
+        for _ in range(12):
+            matcher = GrammarMatcher(compiled)
+            for _ in range(10):
+                row = allocate_token_bitmask(1, info.vocab_size)
+                matcher.fill_next_token_bitmask(row)
+                bits = np.unpackbits(row[0].view(np.uint8), bitorder="little")[: len(tokens)]
+                accepted = [matcher.fork().accept_token(token) for token in range(len(tokens))]
+                assert list(compress(tokens, bits)) == list(compress(tokens, accepted))
+                if not any(accepted):
+                    break
+                # Long tokens more often: they make the items that others repeat.
+                going_on = [token for token, ok in enumerate(accepted) if ok]
+                token = max(rng.choices(going_on, k=2), key=lambda one: len(tokens[one]))
+                assert matcher.accept_token(token)
 
 
 # -- in any order ----------------------------------------------------------------------------------------

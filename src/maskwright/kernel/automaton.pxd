@@ -1,7 +1,7 @@
 # Data dictionary of the automaton. See automaton.pyx.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.deque cimport deque
-from libcpp.set cimport set
+from libcpp.map cimport map
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.unordered_set cimport unordered_set
@@ -99,6 +99,7 @@ cdef class Automaton:
     cdef vector[Mask*] masks
     cdef deque[Coast] coasts
     cdef unordered_map[string, Mask*] shared_masks  # by what they depend on (see masks.pyx)
+    cdef map[pair[pair[uint64_t, uint64_t], pair[uint64_t, uint64_t]], int32_t] apart   # see `classes_apart`
     cdef size_t bytes_used
     cdef size_t max_bytes
     cdef int32_t pending_rule           # which rule CODE_EXPAND is about
@@ -112,7 +113,7 @@ cdef class Automaton:
     cdef vector[uint8_t] pred_done      # 1: that rule also matches the empty text here
     cdef vector[Visit] work
     cdef vector[Visit] visited
-    cdef set[pair[uint64_t, int32_t]] visited_keys
+    cdef vector[int32_t] visit_slots    # open addressing over `visited` once it is long: 1 + index; 0 free
     cdef vector[int32_t] returned       # return addresses handled in this step
     cdef unordered_set[int32_t] returned_keys
     cdef vector[int32_t] ending
@@ -125,12 +126,16 @@ cdef class Automaton:
     cdef State* start_state(self) noexcept nogil
     cdef int32_t register_after(self, Item* item) noexcept nogil
     cdef State* coasted(self, State* state, int32_t count) noexcept nogil
-    cdef State* continuation(self, State* state, Item* item) noexcept nogil
+    cdef State* continuation(self, State* state, Item* item, bint any_text) noexcept nogil
     cdef State* intern_kernel(self) noexcept nogil
     cdef State* close(self, uint64_t hash) noexcept nogil
     cdef bint close_items(self) noexcept nogil
     cdef bint follow_edges(self, Visit at) noexcept nogil
     cdef void finish_rule(self, int32_t ret) noexcept nogil
+    cdef int32_t classes_of_items(self) noexcept nogil
+    cdef int32_t classes_apart(self, const uint64_t* members) noexcept nogil
+    cdef bint is_visited(self, const Visit& at) noexcept nogil
+    cdef size_t visit_slot(self, const Visit& at) noexcept nogil
     cdef void visit(self, int32_t node, int32_t ret, int32_t reg) noexcept nogil
     cdef void push_node(self, int32_t node, int32_t ret, int32_t reg) noexcept nogil
     cdef void push_return(self, int32_t ret) noexcept nogil

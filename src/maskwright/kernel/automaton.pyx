@@ -32,7 +32,7 @@ from libc.string cimport memcmp, memset
 from libcpp.algorithm cimport sort
 from libcpp.utility cimport pair
 
-from .nodes cimport CODE_EXPAND, CODE_FULL, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON, OP_CONCAT, Node
+from .nodes cimport CODE_EXPAND, CODE_FULL, CODE_LIMIT, NODE_EMPTY, NODE_EPSILON, OP_CONCAT, OP_LITERAL, Node
 from .network cimport EDGE_CALL, EDGE_DEAD, EDGE_EPSILON, EDGE_FRESH, EDGE_TOKENS, NetEdge, NetNode
 
 cdef extern from *:
@@ -194,12 +194,15 @@ cdef class Automaton:
                     break
         return self.intern_kernel()
 
-    cdef State* continuation(self, State* state, Item* item) noexcept nogil:
+    cdef State* continuation(self, State* state, Item* item, bint any_text) noexcept nogil:
         """State in which only this item of `state` has matched its lexeme, and nothing else is open.
 
-        What a Fresh edge matched is not remembered in it: masks check such tokens once more.
+        What a Fresh edge matched is not remembered in it. With `any_text` what follows is what may follow some text
+        or other; masks see to the difference.
         """
         cdef Item copy = item[0]
+        if any_text and self.network.edges[copy.edge].kind == EDGE_FRESH:
+            copy.reg = self.network.remember_any(copy.reg, &self.network.edges[copy.edge])
         self.kernel.clear()
         self.returned.clear()
         self.push_node(self.network.edges[copy.edge].target, resolved(state, copy.ret), copy.reg)
@@ -334,7 +337,7 @@ cdef class Automaton:
         """Make the state of the kernel in scratch: predictions and waiting callers included."""
         cdef State* state
         cdef size_t i, mask, slot
-        cdef int32_t classes, more
+        cdef int32_t classes
         if self.bytes_used > self.max_bytes:
             self.error = CODE_FULL
             return NULL
@@ -342,17 +345,10 @@ cdef class Automaton:
             return NULL
         if self.new_items.empty() and not self.new_accepting:
             return self.dead
-        classes = self.table.one_class
-        for i in range(self.new_items.size()):
-            if self.new_items[i].lex >= 0:
-                more = self.table.class_map(self.new_items[i].lex, 0)
-                if more < 0:
-                    self.error = CODE_LIMIT
-                    return NULL
-                classes = self.table.meet(classes, more)
-                if self.network.edges[self.new_items[i].edge].kind == EDGE_FRESH:
-                    # What was matched is remembered, so no two bytes lead to the same state.
-                    classes = self.table.each_byte
+        classes = self.classes_of_items()
+        if classes < 0:
+            self.error = CODE_LIMIT
+            return NULL
         state = self.new_state()
         state.classes = self.table.maps[classes]
         state.n_classes = self.table.map_sizes[classes]
@@ -388,6 +384,52 @@ cdef class Automaton:
             self.grow()
         return state
 
+    cdef int32_t classes_of_items(self) noexcept nogil:
+        """The byte classes of `new_items` together; CODE_LIMIT if they could not be made."""
+        cdef uint64_t[4] first_bytes
+        cdef const Node* rec
+        cdef size_t i
+        cdef int32_t classes = self.table.one_class, more
+        cdef int byte
+        memset(first_bytes, 0, sizeof(first_bytes))
+        for i in range(self.new_items.size()):
+            if self.new_items[i].lex < 0:
+                continue
+            if self.network.edges[self.new_items[i].edge].kind == EDGE_FRESH:
+                # What was matched is remembered, so no two bytes lead to the same state.
+                return self.table.each_byte
+            rec = &self.table.nodes[self.new_items[i].lex]
+            if rec.op == OP_LITERAL:
+                # An object's names are many: each of their first bytes is a class.
+                byte = self.table.pool[rec.a]
+                first_bytes[byte >> 6] |= <uint64_t>1 << (byte & 63)
+                continue
+            more = self.table.class_map(self.new_items[i].lex, 0)
+            classes = self.table.meet(classes, more) if more >= 0 else more
+            if classes < 0:
+                return CODE_LIMIT
+        return self.table.meet(classes, self.classes_apart(first_bytes))
+
+    cdef int32_t classes_apart(self, const uint64_t* members) noexcept nogil:
+        """The byte classes that tell each byte of a set from all others."""
+        cdef pair[pair[uint64_t, uint64_t], pair[uint64_t, uint64_t]] key
+        cdef uint8_t[256] classes
+        cdef int byte, count = 0
+        key.first.first = members[0]
+        key.first.second = members[1]
+        key.second.first = members[2]
+        key.second.second = members[3]
+        if self.apart.find(key) == self.apart.end():
+            memset(classes, 0, sizeof(classes))
+            for byte in range(256):
+                if (members[byte >> 6] >> (byte & 63)) & 1:
+                    # Of 256 the last gets the number of the others, of which there are none.
+                    count += 1
+                    classes[byte] = <uint8_t>count
+            self.apart[key] = self.table.intern_map(classes)
+            self.bytes_used += sizeof(key) + 64
+        return self.apart[key]
+
     cdef bint close_items(self) noexcept nogil:
         """Fill `new_items` and `new_waits` from the kernel. False with `error` set if it cannot."""
         cdef size_t i
@@ -400,7 +442,6 @@ cdef class Automaton:
         self.pred_done.clear()
         self.work.clear()
         self.visited.clear()
-        self.visited_keys.clear()
         self.returned.clear()
         self.new_accepting = 0
         for i in range(self.kernel.size()):
@@ -432,22 +473,42 @@ cdef class Automaton:
     cdef void visit(self, int32_t node, int32_t ret, int32_t reg) noexcept nogil:
         """Queue a position unless it was queued before."""
         cdef Visit at
-        cdef size_t i
         at.node = node
         at.ret = ret
         at.reg = reg
         self.n_visits += 1
+        if not self.is_visited(at):
+            self.visited.push_back(at)
+            self.work.push_back(at)
+
+    cdef bint is_visited(self, const Visit& at) noexcept nogil:
+        """Whether a position is in `visited`; if it is not, it is about to be added."""
+        cdef size_t i, slot, size = 64
         if self.visited.size() < SCAN_LIMIT:
-            if has_visit(self.visited, at):
-                return
-        else:
-            if self.visited.size() == SCAN_LIMIT and self.visited_keys.empty():
-                for i in range(SCAN_LIMIT):
-                    self.visited_keys.insert(visit_key(self.visited[i]))
-            if not self.visited_keys.insert(visit_key(at)).second:
-                return
-        self.visited.push_back(at)
-        self.work.push_back(at)
+            for i in range(self.visited.size()):
+                if is_same(self.visited[i], at):
+                    return True
+            return False
+        # Made anew whenever it would be half full, from all that is there.
+        while size <= 2 * self.visited.size():
+            size *= 2
+        if self.visited.size() == SCAN_LIMIT or size != self.visit_slots.size():
+            self.visit_slots.assign(size, 0)
+            for i in range(self.visited.size()):
+                self.visit_slots[self.visit_slot(self.visited[i])] = <int32_t>i + 1
+        slot = self.visit_slot(at)
+        if self.visit_slots[slot]:
+            return True
+        self.visit_slots[slot] = <int32_t>self.visited.size() + 1
+        return False
+
+    cdef size_t visit_slot(self, const Visit& at) noexcept nogil:
+        """Where in `visit_slots` a position is, or would be put."""
+        cdef size_t mask = self.visit_slots.size() - 1
+        cdef size_t slot = mix(mix(<uint32_t>at.node, <uint32_t>at.ret), <uint32_t>at.reg) & mask
+        while self.visit_slots[slot] and not is_same(self.visited[self.visit_slots[slot] - 1], at):
+            slot = (slot + 1) & mask
+        return slot
 
     cdef bint follow_edges(self, Visit at) noexcept nogil:
         cdef NetNode node = self.network.nodes[at.node]
@@ -566,17 +627,5 @@ cdef class Automaton:
                 self.slots[slot] = state
 
 
-cdef inline bint has_visit(const vector[Visit]& visited, const Visit& at) noexcept nogil:
-    """Whether a position is among these."""
-    cdef size_t i
-    for i in range(visited.size()):
-        if visited[i].node == at.node and visited[i].ret == at.ret and visited[i].reg == at.reg:
-            return True
-    return False
-
-
-cdef inline pair[uint64_t, int32_t] visit_key(const Visit& at) noexcept nogil:
-    cdef pair[uint64_t, int32_t] key
-    key.first = (<uint64_t><uint32_t>at.node << 32) | <uint32_t>at.ret
-    key.second = at.reg
-    return key
+cdef inline bint is_same(const Visit& left, const Visit& right) noexcept nogil:
+    return left.node == right.node and left.ret == right.ret and left.reg == right.reg

@@ -188,7 +188,7 @@ cdef class Budgets(Completions):
         cdef int32_t child, need, i
         cdef bint all_count = group.barred.empty() and group.least == 0 and group.most >= group.exits.max_count
         at.node = 0
-        at.state = automaton.continuation(state, item)
+        at.state = automaton.continuation(state, item, False)
         if at.state == NULL:
             return automaton.error
         places.push_back(at)

@@ -12,13 +12,13 @@ from .nodes cimport Node
 ctypedef uint8_t* bytemap
 
 cdef class LexemeTable(BoundedPool):
-    cdef vector[int16_t] pair_names     # scratch of `meet`: per pair of classes, its number
     cdef mutex lock                     # held by every slow step of every automaton on this table
     cdef vector[bytemap] maps           # byte -> class, 256 entries each, owned
     cdef vector[int32_t] map_sizes      # number of classes
     cdef unordered_map[string, int32_t] map_ids
     cdef unordered_map[uint64_t, int32_t] meets
     cdef vector[int32_t] byte_maps      # map of "this byte | all others", -1 until asked for
+    cdef unordered_map[string, int32_t] range_maps  # map of "each of these ranges | all others", by their bounds
     cdef int32_t one_class              # the map with a single class
     cdef int32_t each_byte              # the map with a class for each byte
     cdef size_t target_words            # words in `targets` arrays and in arrangements, for the memory figure
@@ -31,6 +31,7 @@ cdef class LexemeTable(BoundedPool):
     cdef int32_t meet(self, int32_t left, int32_t right) noexcept nogil
     cdef int32_t intern_map(self, uint8_t* classes) noexcept nogil
     cdef int32_t byte_map(self, uint8_t byte) noexcept nogil
+    cdef int32_t range_map(self, int32_t dfa_state) noexcept nogil
     cdef int32_t next_multiple(self, const Node* rec, uint8_t byte) noexcept nogil
     cdef int32_t next_arranged(self, const Node* rec, uint8_t byte, int depth) noexcept nogil
     cdef int is_live(self, int32_t node) noexcept nogil

@@ -112,6 +112,22 @@ cdef class LexemeTable(BoundedPool):
             self.byte_maps[byte] = self.intern_map(classes)
         return self.byte_maps[byte]
 
+    cdef int32_t range_map(self, int32_t dfa_state) noexcept nogil:
+        """The map of a state of an explicit automaton. In sets of names most go on by the same few bytes."""
+        cdef uint8_t[256] classes
+        cdef string key
+        cdef int32_t i, j, first = self.dfa_row[dfa_state]
+        for i in range(self.dfa_count[dfa_state]):
+            key.push_back(<char>self.dfa_ranges[first + 3 * i])
+            key.push_back(<char>self.dfa_ranges[first + 3 * i + 1])
+        if self.range_maps.find(key) == self.range_maps.end():
+            memset(classes, 0, sizeof(classes))
+            for i in range(self.dfa_count[dfa_state]):
+                for j in range(self.dfa_ranges[first + 3 * i], self.dfa_ranges[first + 3 * i + 1] + 1):
+                    classes[j] = <uint8_t>(i + 1)
+            self.range_maps[key] = self.intern_map(classes)
+        return self.range_maps[key]
+
     cdef int32_t meet(self, int32_t left, int32_t right) noexcept nogil:
         """The coarsest map that refines both."""
         if left == right or right == self.one_class:
@@ -126,16 +142,17 @@ cdef class LexemeTable(BoundedPool):
             return deref(found).second
         # Number the pairs of classes as they appear: at most 256 distinct ones.
         cdef uint8_t[256] classes
-        cdef int byte, count = 0
-        cdef size_t pair
-        cdef int32_t width = self.map_sizes[right]
-        self.pair_names.assign(<size_t>self.map_sizes[left] * width, -1)
+        cdef vector[int16_t] numbers
+        cdef int16_t* number
+        cdef int16_t count = 0
+        cdef int byte
+        numbers.assign(self.map_sizes[left] * self.map_sizes[right], -1)
         for byte in range(256):
-            pair = <size_t>self.maps[left][byte] * width + self.maps[right][byte]
-            if self.pair_names[pair] < 0:
-                self.pair_names[pair] = <int16_t>count
+            number = &numbers[self.maps[left][byte] * self.map_sizes[right] + self.maps[right][byte]]
+            if number[0] < 0:
+                number[0] = count
                 count += 1
-            classes[byte] = <uint8_t>self.pair_names[pair]
+            classes[byte] = <uint8_t>number[0]
         cdef int32_t result = self.intern_map(classes)
         self.meets[key] = result
         return result
@@ -148,7 +165,7 @@ cdef class LexemeTable(BoundedPool):
         if depth > MAX_DEPTH:
             return CODE_LIMIT
         cdef uint8_t[256] classes
-        cdef int32_t i, j, first, result = self.one_class
+        cdef int32_t i, j, result = self.one_class
         if rec.op == OP_LITERAL:
             result = self.byte_map(self.pool[rec.a])
         elif rec.op == OP_BYTES:
@@ -162,12 +179,7 @@ cdef class LexemeTable(BoundedPool):
             # 256 children and a class for "others" do not fit in a byte, but then there are no others.
             result = self.intern_map(classes)
         elif rec.op == OP_DFA:
-            memset(classes, 0, sizeof(classes))
-            for i in range(self.dfa_count[rec.a]):
-                first = self.dfa_row[rec.a] + 3 * i
-                for j in range(self.dfa_ranges[first], self.dfa_ranges[first + 1] + 1):
-                    classes[j] = <uint8_t>(i + 1)
-            result = self.intern_map(classes)
+            result = self.range_map(rec.a)
         elif rec.op == OP_MULTIPLES:
             memset(classes, 0, sizeof(classes))
             classes[46] = 11

@@ -20,7 +20,7 @@
 #
 # Locking. Everything expects the table's lock, except `write_mask` on a published mask.
 
-from libc.stdint cimport int16_t, int64_t
+from libc.stdint cimport int16_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
@@ -28,9 +28,9 @@ from libcpp.string cimport string
 from libcpp.utility cimport pair
 
 from .automaton cimport RET_SELF, Coast, Item
-from .network cimport EDGE_FRESH
-from .nodes cimport CODE_LIMIT, CODE_UNKNOWN, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
-from .summaries cimport ExitGroup, Place, Summary, has_bit, holds, self_owned
+from .network cimport EDGE_FRESH, NetEdge
+from .nodes cimport CODE_LIMIT, CODE_UNKNOWN, LIVE_YES, NODE_EMPTY, NODE_EPSILON, OP_LITERAL, Node
+from .summaries cimport ExitGroup, Summary, has_bit, holds, self_owned
 from .trie cimport Trie, trie_child
 
 cdef extern from *:
@@ -43,6 +43,10 @@ cdef extern from *:
 # Tokens that a mask may add to its base. To set their bits at each fill costs less than to copy a base that no other
 # mask has brought into the cache.
 cdef size_t EXTRA_LIMIT = 512
+# Below this many tasks a linear scan beats a set.
+cdef size_t SCAN_LIMIT = 24
+# More items than this are asked for their first byte before they are walked.
+cdef int32_t FEW_ITEMS = 8
 # Items of a state whose mask may be shared; more would make finding it as dear as making it.
 cdef int32_t SHARED_ITEMS = 4
 # States that one search for a completion in tokens may look at, and positions in all of them: in an ambiguous grammar
@@ -62,6 +66,23 @@ cdef void write_mask(const Mask* mask, uint32_t* row, int32_t n_words) noexcept 
         row[mask.removed[i] >> 5] &= ~(<uint32_t>1 << (mask.removed[i] & 31))
     for i in range(mask.n_extra):
         row[mask.extra[i] >> 5] |= <uint32_t>1 << (mask.extra[i] & 31)
+
+
+cdef inline bint is_same(const Task* left, const Task* right) noexcept nogil:
+    return (
+        left.state == right.state
+        and left.group == right.group
+        and left.node == right.node
+        and left.doubt == right.doubt
+    )
+
+
+cdef inline pair[pair[size_t, size_t], size_t] key_of(const Task* task) noexcept nogil:
+    cdef pair[pair[size_t, size_t], size_t] key
+    key.first.first = <size_t>task.state
+    key.first.second = <size_t>task.group
+    key.second = 4 * <size_t>task.node + task.doubt
+    return key
 
 
 cdef int32_t* copied(vector[int32_t]& values) noexcept nogil:
@@ -101,6 +122,8 @@ cdef class MaskBuilder:
             if mask == NULL:
                 return NULL
             automaton.masks.push_back(mask)
+            if not self.doubtful.empty():
+                key.clear()
             if not key.empty():
                 automaton.shared_masks[key] = mask
                 automaton.bytes_used += key.size() + 64
@@ -112,7 +135,7 @@ cdef class MaskBuilder:
     cdef void note_coast(self, Automaton automaton, State* state) noexcept nogil:
         """Let matchers pass over the states that share this one's mask, if it is alone in a string far from its bound."""
         cdef Coast coast
-        if state.n_items == 1:
+        if state.n_items == 1 and automaton.network.edges[automaton.items[state.item_off].edge].kind != EDGE_FRESH:
             coast.selected = self.summaries.coast(automaton.items[state.item_off].lex, &coast.slack)
             if coast.selected != NULL:
                 automaton.coasts.push_back(coast)
@@ -122,9 +145,10 @@ cdef class MaskBuilder:
         """Whether a state's mask may be another's; what it depends on is put into `key`.
 
         That is the edges, the summaries of their lexeme states, and what comes after them. All counts of a string
-        whose bound is far away are such states.
+        whose bound is far away are such states, and all beginnings of a text that must differ from others.
         """
         cdef Item item
+        cdef NetEdge* edge
         cdef Summary* summary
         cdef bint common = False
         cdef int32_t i
@@ -132,10 +156,15 @@ cdef class MaskBuilder:
             return False
         for i in range(state.n_items):
             item = automaton.items[state.item_off + i]
+            edge = &automaton.network.edges[item.edge]
             # An item whose caller is the state itself goes on differently in each state.
-            if item.lex < 0 or item.ret <= RET_SELF or automaton.network.edges[item.edge].kind == EDGE_FRESH:
+            if item.lex < 0 or item.ret <= RET_SELF:
                 key.clear()
                 return False
+            if edge.kind == EDGE_FRESH:
+                # As long as no token is doubtful, what the edge has matched so far does not matter.
+                item.reg = automaton.network.remember_any(item.reg, edge)
+                common = True
             summary = self.summaries.of(item.lex)
             if summary == NULL:
                 key.clear()
@@ -190,7 +219,7 @@ cdef class MaskBuilder:
         cdef Item item
         cdef Summary* summary
         cdef State* after
-        cdef bint fresh
+        cdef int doubt
         self.tokens.clear()
         self.doubtful.clear()
         self.removed.clear()
@@ -215,12 +244,12 @@ cdef class MaskBuilder:
                 self.wide.push_back(summary)
             if summary.exits.empty():
                 continue
-            after = automaton.continuation(state, &item)
+            after = automaton.continuation(state, &item, True)
             if after == NULL:
                 return False
-            fresh = automaton.network.edges[item.edge].kind == EDGE_FRESH
+            doubt = self.doubt_after(automaton, SURE, &item)
             for j in range(summary.exits.size()):
-                self.add_task(after, &summary.exits[j], 0, fresh)
+                self.add_task(after, &summary.exits[j], 0, doubt)
             if not self.run_tasks(automaton):
                 return False
         if not self.check_doubtful(automaton, state):
@@ -238,94 +267,142 @@ cdef class MaskBuilder:
             return self.drop_dead_ends(automaton, state)
         return True
 
-    cdef void add_task(self, State* state, ExitGroup* group, int32_t node, bint doubtful) noexcept nogil:
+    cdef void add_task(self, State* state, ExitGroup* group, int32_t node, int doubt) noexcept nogil:
         cdef Task task
-        # Compared whole, not by a hash: a task taken for another would lose its tokens.
-        cdef pair[pair[size_t, size_t], size_t] key
         if group.exits.trie.nodes[node].count == 0 or state.n_items == 0:
-            return
-        key.first.first = <size_t>state
-        key.first.second = <size_t>group
-        key.second = 2 * <size_t>node + doubtful
-        if not self.seen_tasks.insert(key).second:
             return
         task.state = state
         task.group = group
         task.node = node
-        task.doubtful = doubtful
-        self.tasks.push_back(task)
+        task.doubt = doubt
+        if not self.is_seen(&task):
+            self.seen_tasks.push_back(task)
+            self.tasks.push_back(task)
+
+    cdef bint is_seen(self, const Task* task) noexcept nogil:
+        """Whether there has been such a task. Compared whole: one taken for another would lose its tokens."""
+        cdef size_t i
+        if self.seen_tasks.size() < SCAN_LIMIT:
+            for i in range(self.seen_tasks.size()):
+                if is_same(&self.seen_tasks[i], task):
+                    return True
+            return False
+        if self.seen_tasks.size() == SCAN_LIMIT:
+            self.seen_keys.clear()
+            for i in range(SCAN_LIMIT):
+                self.seen_keys.insert(key_of(&self.seen_tasks[i]))
+        return not self.seen_keys.insert(key_of(task)).second
 
     cdef bint run_tasks(self, Automaton automaton) noexcept nogil:
         cdef Task task
-        cdef int32_t i
+        cdef Trie* trie
+        cdef const Node* rec
+        cdef uint64_t[4] starts
+        cdef int32_t i, lex
+        cdef uint8_t byte
+        cdef bint many
         while not self.tasks.empty():
             task = self.tasks.back()
             self.tasks.pop_back()
+            trie = &task.group.exits.trie
+            # Of many items, the names of an object's members say, few begin with a byte that goes on here.
+            many = task.state.n_items > FEW_ITEMS
+            if many:
+                memset(starts, 0, sizeof(starts))
+                for i in range(trie.nodes[task.node].first, trie.nodes[task.node].first + trie.nodes[task.node].count):
+                    starts[trie.bytes[i] >> 6] |= <uint64_t>1 << (trie.bytes[i] & 63)
             for i in range(task.state.n_items):
-                if not self.walk_item(automaton, task, i):
+                lex = automaton.items[task.state.item_off + i].lex
+                if lex < 0:
+                    continue
+                rec = &self.table.nodes[lex]
+                if many and rec.op == OP_LITERAL:
+                    byte = self.table.pool[rec.a]
+                    if not (starts[byte >> 6] >> (byte & 63)) & 1:
+                        continue
+                if not self.walk_item(automaton, &task, i):
                     return False
         return True
 
-    cdef bint walk_item(self, Automaton automaton, Task task, int32_t which) noexcept nogil:
+    cdef bint walk_item(self, Automaton automaton, Task* task, int32_t which) noexcept nogil:
         """Add the tokens below a trie node that one item of a state allows."""
         cdef Item item = automaton.items[task.state.item_off + which]
         cdef Trie* trie = &task.group.exits.trie
-        cdef State* after
-        cdef bint fresh
-        cdef Place place, deeper
+        cdef State* after = NULL
+        cdef int doubt
+        cdef Spot spot, deeper
         cdef int32_t child, last, lex
         cdef const uint8_t* classes = NULL
         cdef int32_t* targets = NULL
         cdef bint has_row
-        if item.lex < 0:
-            return True
-        self.places.clear()
-        place.node = task.node
-        place.lex = item.lex
-        self.places.push_back(place)
-        while not self.places.empty():
-            place = self.places.back()
-            self.places.pop_back()
-            child = trie.nodes[place.node].first
-            last = child + trie.nodes[place.node].count
-            if self.table.nodes[place.lex].op == OP_LITERAL:
-                child = trie_child(trie, place.node, self.table.pool[self.table.nodes[place.lex].a])
-                if child < 0:
-                    continue
-                last = child + 1
-                has_row = False
+        self.spots.clear()
+        spot.node = task.node
+        spot.lex = item.lex
+        self.spots.push_back(spot)
+        while not self.spots.empty():
+            spot = self.spots.back()
+            self.spots.pop_back()
+            child = trie.nodes[spot.node].first
+            last = child + trie.nodes[spot.node].count
+            has_row = False
+            if self.table.nodes[spot.lex].op == OP_LITERAL:
+                child = trie_child(trie, spot.node, self.table.pool[self.table.nodes[spot.lex].a])
+                last = child + 1 if child >= 0 else child
             else:
-                has_row = self.table.row(place.lex, &classes, &targets)
+                has_row = self.table.row(spot.lex, &classes, &targets)
             while child < last:
-                # Most children lead nowhere, and that is known after the first visit: no call for those.
-                lex = targets[classes[trie.bytes[child]]] if has_row else CODE_UNKNOWN
-                if lex != NODE_EMPTY:
-                    lex = self.table.step(place.lex, trie.bytes[child])
-                if lex < 0:
-                    automaton.error = lex
-                    return False
-                if lex != NODE_EMPTY:
-                    if trie.nodes[child].own > trie.nodes[child].low:
-                        self.emit(&task, child)
-                    if trie.nodes[child].count:
-                        if self.table.nodes[lex].nullable:
-                            after = automaton.continuation(task.state, &item)
-                            if after == NULL:
-                                return False
-                            fresh = automaton.network.edges[item.edge].kind == EDGE_FRESH
-                            self.add_task(after, task.group, child, task.doubtful or fresh)
-                        if lex != NODE_EPSILON:
-                            deeper.node = child
-                            deeper.lex = lex
-                            self.places.push_back(deeper)
+                deeper.node = child
                 child += 1
+                # Most children lead nowhere, and that is known after the first visit: no call for those.
+                lex = targets[classes[trie.bytes[deeper.node]]] if has_row else CODE_UNKNOWN
+                if lex == NODE_EMPTY:
+                    continue
+                if lex < 0 or (lex != NODE_EPSILON and self.table.nodes[lex].live != LIVE_YES):
+                    lex = self.table.step(spot.lex, trie.bytes[deeper.node])
+                    if lex < 0:
+                        automaton.error = lex
+                        return False
+                    if lex == NODE_EMPTY:
+                        continue
+                if trie.nodes[deeper.node].own > trie.nodes[deeper.node].low:
+                    doubt = self.doubt_within(automaton, task.doubt, &item, lex)
+                    self.emit(task, deeper.node, doubt == DOUBTFUL)
+                if not trie.nodes[deeper.node].count:
+                    continue
+                if self.table.nodes[lex].nullable:
+                    if after == NULL:
+                        after = automaton.continuation(task.state, &item, True)
+                        if after == NULL:
+                            return False
+                    self.add_task(after, task.group, deeper.node, self.doubt_after(automaton, task.doubt, &item))
+                if lex != NODE_EPSILON:
+                    deeper.lex = lex
+                    self.spots.push_back(deeper)
         return True
 
-    cdef void emit(self, Task* task, int32_t node) noexcept nogil:
+    cdef int doubt_within(self, Automaton automaton, int doubt, Item* item, int32_t lex) noexcept nogil:
+        """How sure it is that a token may end in the lexeme state `lex` of an item.
+
+        Where one text is taken away that is not known, something is left of a state with two texts; where all orders of
+        one are, of a state with endlessly many.
+        """
+        cdef NetEdge* edge = &automaton.network.edges[item.edge]
+        if doubt != OPEN or edge.kind != EDGE_FRESH:
+            return doubt
+        return SURE if not edge.c and self.summaries.differences.plenty.has(lex, edge.b) else DOUBTFUL
+
+    cdef int doubt_after(self, Automaton automaton, int doubt, Item* item) noexcept nogil:
+        """How sure what follows is once an item's lexeme has ended inside a token."""
+        if automaton.network.edges[item.edge].kind != EDGE_FRESH:
+            return doubt
+        # An edge that may match nothing may be passed by without being seen here.
+        return OPEN if doubt == SURE and not automaton.network.may_skip_fresh else DOUBTFUL
+
+    cdef void emit(self, Task* task, int32_t node, bint doubtful) noexcept nogil:
         """Add a trie node's own tokens, as far as the group of exits lets them count."""
         cdef ExitGroup* group = task.group
         cdef Trie* trie = &group.exits.trie
-        cdef vector[int32_t]* tokens = &self.doubtful if task.doubtful else &self.tokens
+        cdef vector[int32_t]* tokens = &self.doubtful if doubtful else &self.tokens
         cdef int32_t i
         cdef int16_t count
         if group.barred.empty() and group.least == 0 and group.most >= group.exits.max_count:
@@ -339,15 +416,14 @@ cdef class MaskBuilder:
                 tokens.push_back(trie.ids[i])
 
     cdef bint check_doubtful(self, Automaton automaton, State* state) noexcept nogil:
-        """Keep the doubtful tokens that are legal after all.
-
-        When a Fresh edge ends inside a token, what it has to remember depends on the token's beginning, which
-        merged exits do not know. They are few, so each is walked.
-        """
+        """Keep the doubtful tokens that are legal after all. They are few, so each is walked."""
         cdef vector[int32_t] doubtful = self.doubtful
         cdef State* after
         cdef size_t i
+        sort(doubtful.begin(), doubtful.end())
         for i in range(doubtful.size()):
+            if i and doubtful[i] == doubtful[i - 1]:
+                continue
             after = self.walk_token(automaton, state, doubtful[i])
             if after == NULL:
                 return False

@@ -49,6 +49,7 @@ cdef struct TextSet:
     int32_t before
     int32_t text
     int32_t lexeme              # union of them, perhaps with the members of objects in any order
+    bint is_open                # 1: some texts more may be remembered that are not known
 
 cdef class Network:
     cdef LexemeTable table
@@ -69,6 +70,7 @@ cdef class Network:
     cdef readonly bint fragile          # a state may exist from which nothing can end
     cdef bint has_counts                # some register is used
     cdef bint has_cuts                  # something was left out that this vocabulary cannot spell
+    cdef readonly bint may_skip_fresh   # a Fresh edge may match the empty text
     cdef bint has_guards                # an Act was installed without that promise
     cdef readonly bint guards_checked   # no Act can fail on every way on
 
@@ -84,5 +86,6 @@ cdef class Network:
     cdef int32_t fresh_lexeme(self, int32_t register, NetEdge* edge) noexcept nogil
     cdef int32_t extend_text(self, int32_t register, uint8_t byte) noexcept nogil
     cdef int32_t remember(self, int32_t register, NetEdge* edge) noexcept nogil
+    cdef int32_t remember_any(self, int32_t register, NetEdge* edge) noexcept nogil
     cdef int32_t lexeme_of(self, int32_t text, bint any_order) noexcept nogil
     cdef int32_t intern_register(self, RegisterValue& value) noexcept nogil

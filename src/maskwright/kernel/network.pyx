@@ -54,6 +54,7 @@ cdef class Network:
         no_texts.before = 0
         no_texts.text = 0
         no_texts.lexeme = NODE_EMPTY
+        no_texts.is_open = False
         self.text_sets.push_back(no_texts)
         self.rules = []
         self.rule_ids = {}
@@ -111,6 +112,8 @@ cdef class Network:
             edge.label = self._joined(label)
             if edge.label == NODE_EMPTY or not self._can_match(edge.label):
                 edge.label = -1
+            elif edge.kind == EDGE_FRESH and self.table.nodes[edge.label].nullable:
+                self.may_skip_fresh = True
         elif edge.kind == EDGE_CALL:
             edge.label = self.rule_id(label)
         elif edge.kind == EDGE_TOKENS:
@@ -252,13 +255,15 @@ cdef class Network:
 
     cdef int32_t fresh_lexeme(self, int32_t register, NetEdge* edge) noexcept nogil:
         """The edge's lexeme without the texts that its slot remembers, or of these alone; a negative code if it failed."""
-        cdef RegisterValue value
         cdef vector[int32_t] parts
+        cdef vector[int32_t]* texts
         cdef int32_t known = NODE_EMPTY
         if register >= REGISTER_BASE:
-            value = self.registers[register - REGISTER_BASE]
-            if <size_t>edge.a < value.texts.size():
-                known = self.text_sets[value.texts[edge.a]].lexeme
+            texts = &self.registers[register - REGISTER_BASE].texts
+            if <size_t>edge.a < texts.size():
+                if edge.c and self.text_sets[texts[0][edge.a]].is_open:
+                    return edge.label
+                known = self.text_sets[texts[0][edge.a]].lexeme
         if known == NODE_EMPTY:
             return NODE_EMPTY if edge.c else edge.label
         parts.push_back(edge.label)
@@ -299,6 +304,7 @@ cdef class Network:
         else:
             more.before = before
             more.text = value.pending
+            more.is_open = self.text_sets[before].is_open
             parts.push_back(self.text_sets[before].lexeme)
             parts.push_back(self.lexeme_of(value.pending, edge.b))
             more.lexeme = self.table.union_of(parts)
@@ -308,6 +314,35 @@ cdef class Network:
             self.text_sets.push_back(more)
             self.text_set_ids[key] = value.texts[edge.a]
         value.pending = 0
+        return self.intern_register(value)
+
+    cdef int32_t remember_any(self, int32_t register, NetEdge* edge) noexcept nogil:
+        """The register after the open Fresh has ended with a text that is not known.
+
+        What may follow then is at least what may follow any text: nothing more is taken away, and everything may be
+        what must be repeated.
+        """
+        cdef RegisterValue value = self.value_of(register)
+        cdef int32_t before
+        cdef uint64_t key
+        cdef unordered_map[uint64_t, int32_t].iterator found
+        cdef TextSet more
+        value.pending = 0
+        if value.texts.size() <= <size_t>edge.a:
+            value.texts.resize(edge.a + 1, 0)
+        before = value.texts[edge.a]
+        if not self.text_sets[before].is_open:
+            # No text has this number.
+            key = (<uint64_t>before << 32) | <uint32_t>-1
+            found = self.text_set_ids.find(key)
+            if found == self.text_set_ids.end():
+                more.before = before
+                more.text = 0
+                more.lexeme = self.text_sets[before].lexeme
+                more.is_open = True
+                self.text_set_ids[key] = <int32_t>self.text_sets.size()
+                self.text_sets.push_back(more)
+            value.texts[edge.a] = self.text_set_ids[key]
         return self.intern_register(value)
 
     cdef int32_t lexeme_of(self, int32_t text, bint any_order) noexcept nogil:

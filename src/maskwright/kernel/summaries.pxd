@@ -6,8 +6,8 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
 from .alphabets cimport Selected
+from .differences cimport Difference, Differences
 from .families cimport SPARSE_LIMIT, CountedBase, FamilyTable
-from .requiring cimport Requirements
 from .trie cimport Trie
 from .walking cimport UNBOUNDED, Exits, Family, Found, Place, Range
 
@@ -53,10 +53,11 @@ cdef uint32_t* self_owned(
 cdef void add_summary(uint32_t* bits, Summary* summary, int32_t n_words) noexcept nogil
 
 cdef class SummaryTable(FamilyTable):
-    cdef Requirements requirements
+    cdef Differences differences
     cdef vector[Summary*] by_node
     cdef unordered_map[string, Summary*] unions     # bitmasks of several wide summaries, by which those are
     cdef deque[Summary] summaries
+    cdef bint widening          # a summary is being made for one that begins with fewer bytes
     cdef Summary* of(self, int32_t lex) noexcept nogil
     cdef int64_t wide_union(
         self, vector[Summary*]& parts, uint32_t** bits, vector[int32_t]& removed
@@ -84,5 +85,5 @@ cdef class SummaryTable(FamilyTable):
     ) noexcept nogil
     cdef void settle(self, Summary* summary, vector[int32_t]& more, vector[int32_t]& fewer) noexcept nogil
     cdef bint bounded_alive(self, int32_t lex, const Found& found) noexcept nogil
-    cdef int32_t without_not(self, int32_t lex) noexcept nogil
     cdef Summary* difference(self, int32_t lex) noexcept nogil
+    cdef Summary* of_wider(self, int32_t lex, vector[int32_t]& gone) noexcept nogil

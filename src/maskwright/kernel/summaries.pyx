@@ -11,9 +11,7 @@
 #   - Unions. What a choice allows is what its alternatives allow. Inside a search pattern (`.*@`, and what has been
 #     seen of it so far) nearly all comes from one alternative, which all its states have.
 #   - Differences. The key of an open object is "a string, but none of these names": another lexeme in every
-#     schema. It differs from the plain string only along the names, so the plain string's summary is taken and the
-#     walk follows both only until they are the same state, or what is taken away cannot be spelled any more
-#     (requiring.pyx).
+#     schema. It loses few tokens of the plain string's (differences.pyx).
 #
 # Rejected: splitting the vocabulary into fixed slices by regular expressions chosen for JSON. It
 # serves the slices that were foreseen and no other lexeme.
@@ -22,14 +20,12 @@
 
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
-from libcpp.algorithm cimport sort
+from libcpp.algorithm cimport sort, unique
 
 from .lexemes cimport LexemeTable
-from .nodes cimport NODE_EMPTY, NODE_EPSILON, OP_AND, OP_CONCAT, OP_LITERAL, OP_NOT, OP_UNION, Node, CODE_UNKNOWN
+from .nodes cimport CODE_UNKNOWN, NODE_EMPTY, NODE_EPSILON, OP_CONCAT, OP_LITERAL, OP_UNION, Node
 from .trie cimport LengthOrder, TokenTrie, n_longer
 
-# Trie nodes that a difference may visit before it is walked like any other state.
-cdef int32_t DIFFERENCE_LIMIT = 8192
 # Alternatives that a union may have, and how many of them may be wide and new, to be taken apart rather than walked.
 cdef int32_t MOST_PARTS = 16
 cdef int NEW_PARTS = 2
@@ -41,7 +37,7 @@ cdef class SummaryTable(FamilyTable):
     """Summaries of one vocabulary over one lexeme table."""
 
     def __cinit__(self, TokenTrie vocabulary, LexemeTable table):
-        self.requirements = Requirements(table)
+        self.differences = Differences(vocabulary, table)
 
     def __dealloc__(self):
         cdef size_t i
@@ -423,91 +419,30 @@ cdef class SummaryTable(FamilyTable):
                 return False
         return True
 
-    cdef int32_t without_not(self, int32_t lex) noexcept nogil:
-        """`keep rest` for `(keep and not drop) rest`, which a literal may precede; NODE_EMPTY for other nodes."""
-        cdef Node node = self.table.nodes[lex]
-        cdef vector[int32_t] kept
-        cdef int32_t i, rest = NODE_EPSILON
-        if node.op == OP_LITERAL:
-            rest = self.without_not(node.c)
-            return rest if rest <= NODE_EMPTY else self.table.make(OP_LITERAL, node.a, node.b, rest)
-        if node.op == OP_CONCAT:
-            rest = node.b
-            node = self.table.nodes[node.a]
-        if node.op != OP_AND:
-            return NODE_EMPTY
-        for i in range(node.b):
-            if self.table.nodes[self.table.lists[node.a + i]].op != OP_NOT:
-                kept.push_back(self.table.lists[node.a + i])
-        if kept.empty() or <int32_t>kept.size() == node.b:
-            return NODE_EMPTY
-        return self.table.concat(self.table.and_of(kept), rest)
-
     cdef Summary* difference(self, int32_t lex) noexcept nogil:
-        """Summary of a lexeme with something taken away from that of the whole; NULL if the lexeme is not of that
-        kind, or differs from the whole in too many places, or the whole may end and also go on."""
-        cdef Trie* trie = &self.vocabulary.trie
+        """Summary of a lexeme from that of one that has more texts; NULL if none is known, or too many tokens differ, or
+        it may end where it may also go on."""
+        cdef Difference what = self.differences.take_apart(lex)
         cdef vector[int32_t] gone
-        cdef vector[Place] stack
-        cdef Place place, deeper
         cdef vector[int32_t]* barred
         cdef Summary* plain
         cdef Summary* summary
-        cdef int32_t i, child, part, both, visited = 0, keep = self.without_not(lex)
         cdef size_t j
-        cdef const uint8_t* whole_classes = NULL
-        cdef const uint8_t* classes = NULL
-        cdef int32_t* whole_targets = NULL
-        cdef int32_t* targets = NULL
-        cdef bint has_rows
-        if keep <= NODE_EMPTY:
-            return NULL
-        plain = self.of(keep)
+        if what.whole <= NODE_EMPTY:
+            plain = self.of_wider(lex, gone)
+        else:
+            plain = self.of(what.whole)
+            if plain != NULL and not self.differences.lost(&what, gone):
+                plain = NULL
         if plain == NULL:
             return NULL
-        # `lex` of a place is the difference; its `counter` holds the state of `keep`.
-        place.node = 0
-        place.lex = lex
-        place.counter = keep
-        stack.push_back(place)
-        while not stack.empty():
-            place = stack.back()
-            stack.pop_back()
-            has_rows = self.table.row(place.counter, &whole_classes, &whole_targets) and self.table.row(
-                place.lex, &classes, &targets
-            )
-            for child in range(trie.nodes[place.node].first, trie.nodes[place.node].first + trie.nodes[place.node].count):
-                # Most children lead the same way in both, and that is known after the first of their class.
-                if has_rows:
-                    part = whole_targets[whole_classes[trie.bytes[child]]]
-                    if part >= 0 and part == targets[classes[trie.bytes[child]]]:
-                        continue
-                part = self.table.step(place.counter, trie.bytes[child])
-                both = self.table.step(place.lex, trie.bytes[child])
-                if part < 0 or both < 0:
-                    return NULL
-                if part == both:
-                    continue
-                if self.table.nodes[part].nullable and part != NODE_EPSILON:
-                    return NULL
-                visited += 1
-                if visited > DIFFERENCE_LIMIT:
-                    return NULL
-                if both == NODE_EMPTY:
-                    for i in range(trie.nodes[child].low, trie.nodes[child].high):
-                        gone.push_back(trie.ids[i])
-                    if gone.size() > <size_t>DIFFERENCE_LIMIT:
-                        return NULL
-                elif trie.nodes[child].count and not self.requirements.spares(part, both, trie.nodes[child].below):
-                    deeper.node = child
-                    deeper.lex = both
-                    deeper.counter = part
-                    stack.push_back(deeper)
         summary = self.fresh()
         summary.bits = plain.bits
         summary.n_bits = plain.n_bits
         summary.exits = plain.exits
         sort(gone.begin(), gone.end())
+        # A token may be lost to several of the texts.
+        gone.resize(unique(gone.begin(), gone.end()) - gone.begin())
         for j in range(summary.exits.size()):
             barred = &summary.exits[j].barred
             barred.insert(barred.end(), gone.begin(), gone.end())
@@ -516,10 +451,31 @@ cdef class SummaryTable(FamilyTable):
             if summary.bits != NULL and has_bit(summary.bits, gone[j]):
                 summary.removed.push_back(gone[j])
         summary.removed.insert(summary.removed.end(), plain.removed.begin(), plain.removed.end())
+        if summary.removed.size() > SPARSE_LIMIT:
+            # Every mask that is made from it would clear them again.
+            summary.bits = self_owned(summary.bits, False, summary.removed, self.n_words)
+            summary.owns_bits = True
+            self.memory_size_bytes += self.n_words * sizeof(uint32_t)
         for j in range(plain.inner.size()):
             if not holds(gone, plain.inner[j]):
                 summary.inner.push_back(plain.inner[j])
         self.memory_size_bytes += (summary.removed.size() + gone.size()) * sizeof(int32_t)
+        return summary
+
+    cdef Summary* of_wider(self, int32_t lex, vector[int32_t]& gone) noexcept nogil:
+        """Summary of a state that differs from a wide one by beginning with more bytes, and the tokens that begin with
+        those; NULL if there is none."""
+        cdef Summary* summary
+        cdef int32_t wider
+        # The wider one may be a union that this one is a part of.
+        if self.widening or not self.is_wide(lex):
+            return NULL
+        wider = self.differences.wider(lex, gone)
+        if wider == NODE_EMPTY:
+            return NULL
+        self.widening = True
+        summary = self.of(wider)
+        self.widening = False
         return summary
 
 
