@@ -71,6 +71,10 @@ cdef class SummaryTable(FamilyTable):
     cdef Selected* coast(self, int32_t lex, int32_t* slack) noexcept nogil
     cdef Summary* out_of_reach(self, Family* family, CountedBase* base) noexcept nogil
     cdef Selection select(self, int32_t lex, Family* family, CountedBase* base, int32_t sure, int32_t most) noexcept nogil
+    cdef void relieve(
+        self, int32_t lex, CountedBase* base, int32_t least, Summary* summary, Selection* selection
+    ) noexcept nogil
+    cdef bint may_end_at(self, int32_t lex, int32_t token, int32_t depth) noexcept nogil
     cdef void judge(
         self,
         int32_t lex,
@@ -85,4 +89,5 @@ cdef class SummaryTable(FamilyTable):
     cdef void settle(self, Summary* summary, vector[int32_t]& more, vector[int32_t]& fewer) noexcept nogil
     cdef bint bounded_alive(self, int32_t lex, const Found& found) noexcept nogil
     cdef int32_t without_not(self, int32_t lex) noexcept nogil
+    cdef bint lacks_letters(self, int32_t lex, int32_t keep) noexcept nogil
     cdef Summary* difference(self, int32_t lex) noexcept nogil

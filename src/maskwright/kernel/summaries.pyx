@@ -24,12 +24,17 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 
+from .alphabets cimport letter_bit
 from .lexemes cimport LexemeTable
 from .nodes cimport NODE_EMPTY, NODE_EPSILON, OP_AND, OP_CONCAT, OP_LITERAL, OP_NOT, OP_UNION, Node, CODE_UNKNOWN
 from .trie cimport LengthOrder, TokenTrie, n_longer
 
 # Trie nodes that a difference may visit before it is walked like any other state.
 cdef int32_t DIFFERENCE_LIMIT = 8192
+# Of these, how many it visits before it looks for subtrees that are spared since all their characters lead on, and how many
+# closures it may make for that.
+cdef int32_t NARROW = 512
+cdef size_t NEW_CLOSURES = 24
 # Alternatives that a union may have, and how many of them may be wide and new, to be taken apart rather than walked.
 cdef int32_t MOST_PARTS = 16
 cdef int NEW_PARTS = 2
@@ -228,12 +233,16 @@ cdef class SummaryTable(FamilyTable):
         cdef CountedBase* base
         cdef Summary* summary
         cdef Selection selection
-        cdef int32_t sure, most
+        cdef bint strained
+        cdef int32_t sure, most, least = UNBOUNDED
         if not self.family_of(lex, &family) and not self.clipped_family(lex, &family):
             return NULL
-        base = self.base_of(&family)
+        base = self.wider_base(&family, &least)
+        if base == NULL:
+            base = self.base_of(&family)
         if base == NULL:
             return NULL
+        strained = not base.strains.empty() and base.strains[0].drop > least
         if family.part < 0 and base.exits != NULL and base.exits.max_length > family.high:
             return NULL
         most = base.max_count
@@ -244,7 +253,7 @@ cdef class SummaryTable(FamilyTable):
         if family.high >= 0:
             sure = family.high - base.margin if family.high >= base.margin else -1
             sure = sure if sure < base.max_count else base.max_count
-        if family.low == 0 and sure == base.max_count <= most and (
+        if not strained and family.low == 0 and sure == base.max_count <= most and (
             family.high < 0 or base.exits == NULL or base.exits.max_count <= family.high
         ):
             return self.out_of_reach(&family, base)
@@ -263,6 +272,8 @@ cdef class SummaryTable(FamilyTable):
         # What the prefix does not settle: tokens too close to the upper bound, tokens in which the repetition is
         # over before the lower one, states that cannot be drawn out to it.
         selection = self.select(lex, &family, base, sure, most)
+        if strained:
+            self.relieve(lex, base, least, summary, &selection)
         if selection.more.size() + selection.fewer.size() > SPARSE_LIMIT:
             self.settle(summary, selection.more, selection.fewer)
         else:
@@ -286,6 +297,9 @@ cdef class SummaryTable(FamilyTable):
             return NULL
         base = self.base_of(&family)
         if base == NULL or base.selected == NULL or self.by_node[lex] != <Summary*>base.unbounded:
+            return NULL
+        # A matcher tells tokens by their alphabets alone.
+        if base.selected.barred:
             return NULL
         # As in `counted`: where the bound is that far away, no token can reach it.
         reach = base.max_count + base.margin
@@ -357,6 +371,52 @@ cdef class SummaryTable(FamilyTable):
                 found.token = trie.ids[j]
                 self.judge(lex, family, base, sure, found, True, alive, &selection)
         return selection
+
+    cdef void relieve(
+        self, int32_t lex, CountedBase* base, int32_t least, Summary* summary, Selection* selection
+    ) noexcept nogil:
+        """Look at what a raised base says of tokens and exits for which its bounds drop by more than the least of the
+        lexeme's own: they are walked with the lexeme."""
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef vector[int32_t] tokens
+        cdef vector[int32_t]* barred
+        cdef Found found
+        cdef size_t i
+        cdef int32_t node, token
+        cdef bint legal
+        for i in range(base.strains.size()):
+            if base.strains[i].drop <= least:
+                break
+            if base.strains[i].token >= 0:
+                tokens.push_back(base.strains[i].token)
+            elif not self.may_end_at(lex, trie.ids[trie.nodes[base.strains[i].node].low], base.strains[i].depth):
+                node = base.strains[i].node
+                barred = &summary.exits.back().barred
+                barred.insert(
+                    barred.end(), trie.ids.begin() + trie.nodes[node].own, trie.ids.begin() + trie.nodes[node].high
+                )
+        if not summary.exits.empty():
+            sort(summary.exits.back().barred.begin(), summary.exits.back().barred.end())
+        sort(tokens.begin(), tokens.end())
+        drop_all(selection.more, tokens)
+        drop_all(selection.fewer, tokens)
+        for i in range(tokens.size()):
+            token = found.token = tokens[i]
+            legal = self.bounded_alive(lex, found)
+            if legal and not (summary.bits != NULL and has_bit(summary.bits, token)):
+                selection.more.push_back(token)
+            elif not legal and summary.bits != NULL and has_bit(summary.bits, token):
+                selection.fewer.push_back(token)
+
+    cdef bint may_end_at(self, int32_t lex, int32_t token, int32_t depth) noexcept nogil:
+        """Whether a lexeme may end after so many bytes of a token."""
+        cdef const uint8_t* text = &self.vocabulary.flat[self.vocabulary.offsets[2 * token]]
+        cdef int32_t i
+        for i in range(depth):
+            lex = self.table.step(lex, text[i])
+            if lex <= NODE_EMPTY:
+                return False
+        return self.table.nodes[lex].nullable
 
     cdef void judge(
         self,
@@ -443,6 +503,19 @@ cdef class SummaryTable(FamilyTable):
             return NODE_EMPTY
         return self.table.concat(self.table.and_of(kept), rest)
 
+    cdef bint lacks_letters(self, int32_t lex, int32_t keep) noexcept nogil:
+        """Whether a letter or digit leads the whole back to itself and the difference nowhere, while others lead it back
+        too: so many tokens are gone that alphabets are quicker (walking.pyx)."""
+        cdef bint gone = False, back = False
+        cdef int32_t both
+        cdef int byte
+        for byte in range(128):
+            if letter_bit[byte] and self.table.step(keep, <uint8_t>byte) == keep:
+                both = self.table.step(lex, <uint8_t>byte)
+                gone = gone or both == NODE_EMPTY
+                back = back or both == lex
+        return gone and back
+
     cdef Summary* difference(self, int32_t lex) noexcept nogil:
         """Summary of a lexeme with something taken away from that of the whole; NULL if the lexeme is not of that
         kind, or differs from the whole in too many places, or the whole may end and also go on."""
@@ -454,16 +527,17 @@ cdef class SummaryTable(FamilyTable):
         cdef Summary* plain
         cdef Summary* summary
         cdef int32_t i, child, part, both, visited = 0, keep = self.without_not(lex)
-        cdef size_t j
+        cdef size_t j, n_closures
         if keep <= NODE_EMPTY:
             return NULL
-        plain = self.of(keep)
-        if plain == NULL:
+        if self.lacks_letters(lex, keep):
             return NULL
         # `lex` of a place is the difference; its `counter` holds the state of `keep`.
         place.node = 0
         place.lex = lex
         place.counter = keep
+        place.depth = 0
+        n_closures = self.closures.closures.size()
         stack.push_back(place)
         while not stack.empty():
             place = stack.back()
@@ -486,10 +560,20 @@ cdef class SummaryTable(FamilyTable):
                     if gone.size() > <size_t>DIFFERENCE_LIMIT:
                         return NULL
                 elif trie.nodes[child].count and not self.requirements.spares(part, both, trie.nodes[child].below):
+                    # Not for a few names, each state along which is another: finding its closure costs more than it saves.
+                    if visited > NARROW:
+                        if self.closures.closures.size() > n_closures + NEW_CLOSURES:
+                            return NULL
+                        if self.leads_on(both, child, place.depth + 1) and self.leads_on(part, child, place.depth + 1):
+                            continue
                     deeper.node = child
+                    deeper.depth = place.depth + 1
                     deeper.lex = both
                     deeper.counter = part
                     stack.push_back(deeper)
+        plain = self.of(keep)
+        if plain == NULL:
+            return NULL
         summary = self.fresh()
         summary.bits = plain.bits
         summary.n_bits = plain.n_bits
@@ -508,6 +592,16 @@ cdef class SummaryTable(FamilyTable):
                 summary.inner.push_back(plain.inner[j])
         self.memory_size_bytes += (summary.removed.size() + gone.size()) * sizeof(int32_t)
         return summary
+
+
+cdef void drop_all(vector[int32_t]& values, vector[int32_t]& gone) noexcept nogil:
+    """Remove values that are among sorted others."""
+    cdef size_t i, kept = 0
+    for i in range(values.size()):
+        if not holds(gone, values[i]):
+            values[kept] = values[i]
+            kept += 1
+    values.resize(kept)
 
 
 cdef uint32_t* self_owned(
