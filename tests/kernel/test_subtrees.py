@@ -69,6 +69,10 @@ STRINGS = [
     {"pattern": "^[^aeo]*x?[a-z]{0,3}$"},
     {"not": {"pattern": "the.*dogs"}},
     {"not": {"pattern": "^[a-z ]{0,200}$"}},
+    {"not": {"pattern": "fox.?jumps.?over"}},
+    {"pattern": "^[a-z.]+$", "not": {"pattern": "quick(brown)+fox"}},
+    # Bounds of a part of one character beside those of the whole.
+    {"pattern": "^([a-z-]{0,40}[a-z])([. ][a-z]([a-z-]{0,61}[a-z])?)*$", "maxLength": 120},
     # Words and other parts of any length, so many at most.
     {"pattern": "^(?:\\S+\\s+){0,9}\\S+$", "maxLength": 100},
     {"pattern": "^(?:\\S+\\s+){0,4}\\S+$", "minLength": 1, "maxLength": 60},

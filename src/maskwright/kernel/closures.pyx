@@ -125,12 +125,15 @@ cdef class ClosureTable:
         cdef int32_t following = NODE_EMPTY, target
         cdef int byte, n_alive = self.alive_ascii(lex, &whole), n_following = 0
         cdef size_t i
+        if n_alive < CLOSURE_FROM:
+            return False
         for byte in range(128):
-            target = self.table.step(lex, <uint8_t>byte)
-            if target > NODE_EPSILON and n_following == 0:
-                following = target
-            # A majority vote (Boyer and Moore 1981).
-            n_following += 1 if target == following else -1 if target > NODE_EPSILON else 0
+            if (whole.ascii[byte >> 6] >> (byte & 63)) & 1:
+                target = self.table.derive(lex, <uint8_t>byte, 0)
+                if n_following == 0:
+                    following = target
+                # A majority vote (Boyer and Moore 1981).
+                n_following += 1 if target == following else -1
         if following <= NODE_EPSILON or following == lex or self.table.nodes[following].nullable:
             return False
         if not (<size_t>following < self.closure_at.size() and self.closure_at[following] > 0):
@@ -140,7 +143,7 @@ cdef class ClosureTable:
         n_following = 0
         for byte in range(128):
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
-                if self.table.step(lex, <uint8_t>byte) == following:
+                if self.table.derive(lex, <uint8_t>byte, 0) == following:
                     n_following += 1
                 else:
                     closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
@@ -175,17 +178,24 @@ cdef class ClosureTable:
         cdef uint64_t group
         cdef size_t i
         cdef int byte, n_alive = self.alive_ascii(lex, closure), n_loops = 0
-        cdef int32_t target
+        cdef int32_t target, previous = NODE_EMPTY
+        cdef bint good = False
         # What must wait for a byte outside the closure must do so all the more once it has lost some.
         for byte in range(128):
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
                 target = self.table.derive(lex, <uint8_t>byte, 0)
-                if not self.contains(target, lex, 0):
+                # Bytes in a row mostly lead to one state.
+                good = good if target == previous else self.contains(target, lex, 0)
+                previous = target
+                if not good:
                     closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
+        previous = NODE_EMPTY
         for byte in range(128):
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
                 target = self.table.derive(lex, <uint8_t>byte, 0)
-                if target == lex or self.holds_more(target, lex, closure):
+                good = good if target == previous else target == lex or self.holds_more(target, lex, closure)
+                previous = target
+                if good:
                     n_loops += 1
                 else:
                     closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
@@ -465,12 +475,18 @@ cdef class ClosureTable:
 
     cdef bint takes_most(self, int32_t lex, Closure* closure) noexcept nogil:
         """Whether a state takes at least half of the closure's single bytes."""
-        cdef int byte, taken = 0, total = 0
+        cdef int byte, taken = 0, refused = 0, total = 0
         for byte in range(128):
+            total += (closure.ascii[byte >> 6] >> (byte & 63)) & 1
+        # The letters first: a state of few marks is soon told.
+        for byte in range(127, -1, -1):
+            if 2 * taken >= total or 2 * refused > total:
+                break
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
-                total += 1
                 if self.table.derive(lex, <uint8_t>byte, 0) > NODE_EMPTY:
                     taken += 1
+                else:
+                    refused += 1
         return 2 * taken >= total
 
     cdef uint64_t characters_lead_on(self, int32_t lex, uint64_t groups, vector[int32_t]& targets) noexcept nogil:

@@ -2,6 +2,7 @@
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.deque cimport deque
 from libcpp.unordered_map cimport unordered_map
+from libcpp.unordered_set cimport unordered_set
 from libcpp.vector cimport vector
 
 from .alphabets cimport Selected
@@ -51,6 +52,7 @@ cdef class FamilyTable(Walker):
     cdef Clipper clipper
     cdef unordered_map[uint64_t, CountedBase*] bases
     cdef deque[CountedBase] base_pool
+    cdef unordered_set[int32_t] raised_once     # raised bases by bytes that one member has asked for
     cdef bint family_of(self, int32_t lex, Family* family) noexcept nogil
     cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil
     cdef bint is_wide(self, int32_t lex) noexcept nogil

@@ -236,8 +236,12 @@ cdef class FamilyTable(Walker):
             return NULL
         if self.raiser.raise_bounds(family.counter, 0).node != family.counter:
             return NULL
+        # The states of a short part's counts differ by the character: one that is passed over by a token pays nothing.
+        if raised.by_bytes and self.raised_once.insert(raised.node).second:
+            return NULL
         wider.base = raised.node
         wider.raised = True
+        wider.by_bytes = raised.by_bytes
         base = self.base_of(&wider)
         if base == NULL or base.drop > raised.least:
             return NULL

@@ -6,15 +6,17 @@ from libcpp.vector cimport vector
 from .distances cimport Distances
 from .lexemes cimport LexemeTable
 
-# What upper bounds are raised to, and the least that is.
+# What upper bounds are raised to, the least that is, and the least of parts that are never long.
 cdef enum:
     RAISED = 1048576
     RAISED_FROM = 2
+    FAR_FROM = 24
 
 # A lexeme with its upper bounds raised.
 cdef struct Raised:
     int32_t node
     int32_t least               # of the bounds that were raised; UNBOUNDED for none
+    bint by_bytes               # 1: some are of parts that are never long
 
 cdef class Raiser:
     cdef LexemeTable table

@@ -49,8 +49,10 @@ cdef class Raiser:
         cdef Raised result, part
         cdef vector[int32_t] kids
         cdef int32_t i
+        cdef bint endless
         result.node = node
         result.least = UNBOUNDED
+        result.by_bytes = False
         if depth > MAX_DEPTH:
             return result
         if rec.op == OP_LITERAL:
@@ -61,22 +63,28 @@ cdef class Raiser:
         elif rec.op == OP_REPEAT:
             part = self.raise_bounds(rec.a, depth + 1)
             result.least = part.least
-            # States that differ in how many must come at least stay apart all the same. And of parts that are never
-            # long a token may have many.
-            if rec.b <= 1 and RAISED_FROM <= rec.c <= RAISED // 2 and self.is_endless(rec.a, 0):
-                result.least = min(result.least, rec.c)
-                rec.c = RAISED
+            result.by_bytes = part.by_bytes
+            # States that differ in how many must come at least stay apart all the same.
+            if rec.b <= 1 and RAISED_FROM <= rec.c <= RAISED // 2:
+                endless = self.is_endless(rec.a, 0)
+                # Of parts that are never long a token may have many.
+                if endless or rec.c >= FAR_FROM:
+                    result.least = min(result.least, rec.c)
+                    result.by_bytes = result.by_bytes or not endless
+                    rec.c = RAISED
             result.node = self.table.repeat(part.node, rec.b, rec.c)
         elif rec.op == OP_CONCAT:
             part = self.raise_bounds(rec.a, depth + 1)
             result = self.raise_bounds(rec.b, depth + 1)
             result.least = min(result.least, part.least)
+            result.by_bytes = result.by_bytes or part.by_bytes
             result.node = self.table.concat(part.node, result.node)
         elif rec.op == OP_UNION or rec.op == OP_AND:
             for i in range(rec.b):
                 part = self.raise_bounds(self.table.lists[rec.a + i], depth + 1)
                 kids.push_back(part.node)
                 result.least = min(result.least, part.least)
+                result.by_bytes = result.by_bytes or part.by_bytes
             result.node = self.table.union_of(kids) if rec.op == OP_UNION else self.table.and_of(kids)
         return result
 
@@ -139,6 +147,8 @@ cdef class Raiser:
     cdef int32_t search_end(self, int32_t node) noexcept nogil:
         cdef int32_t result = self.drop(node, 0), near, child, following
         cdef int byte, hop
+        if result == 0:
+            return 0
         if self.table.nodes[node].boolean:
             # A search of the whole notes how far it is from every state on its way.
             self.distances.search(node, SEARCH_LIMIT)

@@ -6,8 +6,8 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
 from .alphabets cimport Selected
-from .families cimport SPARSE_LIMIT, CountedBase, FamilyTable
-from .requiring cimport Requirements
+from .differences cimport DifferenceTable
+from .families cimport SPARSE_LIMIT, CountedBase
 from .trie cimport Trie
 from .walking cimport UNBOUNDED, Exits, Family, Found, Place, Range
 
@@ -52,8 +52,7 @@ cdef uint32_t* self_owned(
 
 cdef void add_summary(uint32_t* bits, Summary* summary, int32_t n_words) noexcept nogil
 
-cdef class SummaryTable(FamilyTable):
-    cdef Requirements requirements
+cdef class SummaryTable(DifferenceTable):
     cdef vector[Summary*] by_node
     cdef unordered_map[string, Summary*] unions     # bitmasks of several wide summaries, by which those are
     cdef deque[Summary] summaries
@@ -88,6 +87,4 @@ cdef class SummaryTable(FamilyTable):
     ) noexcept nogil
     cdef void settle(self, Summary* summary, vector[int32_t]& more, vector[int32_t]& fewer) noexcept nogil
     cdef bint bounded_alive(self, int32_t lex, const Found& found) noexcept nogil
-    cdef int32_t without_not(self, int32_t lex) noexcept nogil
-    cdef bint lacks_letters(self, int32_t lex, int32_t keep) noexcept nogil
     cdef Summary* difference(self, int32_t lex) noexcept nogil

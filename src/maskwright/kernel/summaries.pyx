@@ -11,9 +11,7 @@
 #   - Unions. What a choice allows is what its alternatives allow. Inside a search pattern (`.*@`, and what has been
 #     seen of it so far) nearly all comes from one alternative, which all its states have.
 #   - Differences. The key of an open object is "a string, but none of these names": another lexeme in every
-#     schema. It differs from the plain string only along the names, so the plain string's summary is taken and the
-#     walk follows both only until they are the same state, or what is taken away cannot be spelled any more
-#     (requiring.pyx).
+#     schema. The plain string's summary is taken, without the tokens that are lost (differences.pyx).
 #
 # Rejected: splitting the vocabulary into fixed slices by regular expressions chosen for JSON. It
 # serves the slices that were foreseen and no other lexeme.
@@ -24,17 +22,9 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 
-from .alphabets cimport letter_bit
-from .lexemes cimport LexemeTable
-from .nodes cimport NODE_EMPTY, NODE_EPSILON, OP_AND, OP_CONCAT, OP_LITERAL, OP_NOT, OP_UNION, Node, CODE_UNKNOWN
+from .nodes cimport CODE_UNKNOWN, NODE_EMPTY, NODE_EPSILON, OP_CONCAT, OP_LITERAL, OP_UNION, Node
 from .trie cimport LengthOrder, TokenTrie, n_longer
 
-# Trie nodes that a difference may visit before it is walked like any other state.
-cdef int32_t DIFFERENCE_LIMIT = 8192
-# Of these, how many it visits before it looks for subtrees that are spared since all their characters lead on, and how many
-# closures it may make for that.
-cdef int32_t NARROW = 512
-cdef size_t NEW_CLOSURES = 24
 # Alternatives that a union may have, and how many of them may be wide and new, to be taken apart rather than walked.
 cdef int32_t MOST_PARTS = 16
 cdef int NEW_PARTS = 2
@@ -42,11 +32,8 @@ cdef int NEW_PARTS = 2
 cdef int32_t UNSURE_LIMIT = 16_384
 
 
-cdef class SummaryTable(FamilyTable):
+cdef class SummaryTable(DifferenceTable):
     """Summaries of one vocabulary over one lexeme table."""
-
-    def __cinit__(self, TokenTrie vocabulary, LexemeTable table):
-        self.requirements = Requirements(table)
 
     def __dealloc__(self):
         cdef size_t i
@@ -483,94 +470,17 @@ cdef class SummaryTable(FamilyTable):
                 return False
         return True
 
-    cdef int32_t without_not(self, int32_t lex) noexcept nogil:
-        """`keep rest` for `(keep and not drop) rest`, which a literal may precede; NODE_EMPTY for other nodes."""
-        cdef Node node = self.table.nodes[lex]
-        cdef vector[int32_t] kept
-        cdef int32_t i, rest = NODE_EPSILON
-        if node.op == OP_LITERAL:
-            rest = self.without_not(node.c)
-            return rest if rest <= NODE_EMPTY else self.table.make(OP_LITERAL, node.a, node.b, rest)
-        if node.op == OP_CONCAT:
-            rest = node.b
-            node = self.table.nodes[node.a]
-        if node.op != OP_AND:
-            return NODE_EMPTY
-        for i in range(node.b):
-            if self.table.nodes[self.table.lists[node.a + i]].op != OP_NOT:
-                kept.push_back(self.table.lists[node.a + i])
-        if kept.empty() or <int32_t>kept.size() == node.b:
-            return NODE_EMPTY
-        return self.table.concat(self.table.and_of(kept), rest)
-
-    cdef bint lacks_letters(self, int32_t lex, int32_t keep) noexcept nogil:
-        """Whether a letter or digit leads the whole back to itself and the difference nowhere, while others lead it back
-        too: so many tokens are gone that alphabets are quicker (walking.pyx)."""
-        cdef bint gone = False, back = False
-        cdef int32_t both
-        cdef int byte
-        for byte in range(128):
-            if letter_bit[byte] and self.table.step(keep, <uint8_t>byte) == keep:
-                both = self.table.step(lex, <uint8_t>byte)
-                gone = gone or both == NODE_EMPTY
-                back = back or both == lex
-        return gone and back
-
     cdef Summary* difference(self, int32_t lex) noexcept nogil:
         """Summary of a lexeme with something taken away from that of the whole; NULL if the lexeme is not of that
-        kind, or differs from the whole in too many places, or the whole may end and also go on."""
-        cdef Trie* trie = &self.vocabulary.trie
+        kind, or cannot be told from the whole by few tokens."""
         cdef vector[int32_t] gone
-        cdef vector[Place] stack
-        cdef Place place, deeper
         cdef vector[int32_t]* barred
         cdef Summary* plain
         cdef Summary* summary
-        cdef int32_t i, child, part, both, visited = 0, keep = self.without_not(lex)
-        cdef size_t j, n_closures
-        if keep <= NODE_EMPTY:
+        cdef int32_t keep = self.without_not(lex)
+        cdef size_t j
+        if keep <= NODE_EMPTY or not self.losses(lex, keep, gone):
             return NULL
-        if self.lacks_letters(lex, keep):
-            return NULL
-        # `lex` of a place is the difference; its `counter` holds the state of `keep`.
-        place.node = 0
-        place.lex = lex
-        place.counter = keep
-        place.depth = 0
-        n_closures = self.closures.closures.size()
-        stack.push_back(place)
-        while not stack.empty():
-            place = stack.back()
-            stack.pop_back()
-            for child in range(trie.nodes[place.node].first, trie.nodes[place.node].first + trie.nodes[place.node].count):
-                part = self.table.step(place.counter, trie.bytes[child])
-                both = self.table.step(place.lex, trie.bytes[child])
-                if part < 0 or both < 0:
-                    return NULL
-                if part == both:
-                    continue
-                if self.table.nodes[part].nullable and part != NODE_EPSILON:
-                    return NULL
-                visited += 1
-                if visited > DIFFERENCE_LIMIT:
-                    return NULL
-                if both == NODE_EMPTY:
-                    for i in range(trie.nodes[child].low, trie.nodes[child].high):
-                        gone.push_back(trie.ids[i])
-                    if gone.size() > <size_t>DIFFERENCE_LIMIT:
-                        return NULL
-                elif trie.nodes[child].count and not self.requirements.spares(part, both, trie.nodes[child].below):
-                    # Not for a few names, each state along which is another: finding its closure costs more than it saves.
-                    if visited > NARROW:
-                        if self.closures.closures.size() > n_closures + NEW_CLOSURES:
-                            return NULL
-                        if self.leads_on(both, child, place.depth + 1) and self.leads_on(part, child, place.depth + 1):
-                            continue
-                    deeper.node = child
-                    deeper.depth = place.depth + 1
-                    deeper.lex = both
-                    deeper.counter = part
-                    stack.push_back(deeper)
         plain = self.of(keep)
         if plain == NULL:
             return NULL
@@ -578,7 +488,6 @@ cdef class SummaryTable(FamilyTable):
         summary.bits = plain.bits
         summary.n_bits = plain.n_bits
         summary.exits = plain.exits
-        sort(gone.begin(), gone.end())
         for j in range(summary.exits.size()):
             barred = &summary.exits[j].barred
             barred.insert(barred.end(), gone.begin(), gone.end())

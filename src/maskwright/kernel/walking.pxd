@@ -56,6 +56,7 @@ cdef struct Family:
     int32_t base                # the whole lexeme without bounds
     int32_t counter             # `part* rest` alone
     bint raised                 # 1: other bounds in `base` are raised (raising.pyx)
+    bint by_bytes               # 1: some of them are of parts that are never long
     ByteSet single              # bytes that are one repetition on their own (set by base_of)
     ByteSet starts              # bytes that begin a repetition (the same)
     uint64_t single_groups      # groups of which all characters are one repetition each

@@ -27,6 +27,7 @@ from libcpp.string cimport string
 
 from .alphabets cimport completed, unmixed
 from .nodes cimport CODE_UNKNOWN, LIVE_UNKNOWN, LIVE_YES, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
+from .raising cimport FAR_FROM
 from .trie cimport NO_GROUP, TrieNode, group_of, trie_child
 
 # Children of several places of a trie, by byte.
@@ -239,14 +240,16 @@ cdef class Walker:
             self.take(node.own, node.high)
             return True
         closure = self.closures.of(place.lex)
-        # Where bounds were dropped it is not known by how much raised ones would be.
+        taken.drop = max(place.drop, closure.drop)
         if closure.bound < UNBOUNDED and family.raised:
-            return False
+            # Found without the bounds, so it is not known by how much they drop; not by more than there are bytes.
+            taken.drop = node.longest + closure.margin
+            if not family.by_bytes or closure.margin >= FAR_FROM or taken.drop > FAR_FROM:
+                return False
         taken.low = node.own
         taken.high = node.high
         taken.node = place.node
         taken.lex = place.lex
-        taken.drop = max(place.drop, closure.drop)
         taken.more = place.count - place.leads if counting else 0
         self.ranges.push_back(taken)
         return True

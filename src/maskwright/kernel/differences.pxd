@@ -1,0 +1,12 @@
+# Data dictionary of the differences. See differences.pyx.
+from libc.stdint cimport int32_t, uint8_t
+from libcpp.vector cimport vector
+
+from .families cimport FamilyTable
+from .requiring cimport Requirements
+
+cdef class DifferenceTable(FamilyTable):
+    cdef Requirements requirements
+    cdef int32_t without_not(self, int32_t lex) noexcept nogil
+    cdef bint lacks_letters(self, int32_t lex, int32_t keep) noexcept nogil
+    cdef bint losses(self, int32_t lex, int32_t keep, vector[int32_t]& gone) noexcept nogil
