@@ -15,6 +15,7 @@ from libcpp.algorithm cimport find
 
 from .clipping cimport Clipped
 from .nodes cimport NODE_EMPTY, NODE_EPSILON, CODE_UNKNOWN, OP_AND, OP_CONCAT, OP_LITERAL, OP_UNION, Node
+from .raising cimport RAISED
 from .trie cimport FIRST_WIDE, group_of, groups_in, is_overlong
 
 # A closure is looked for when subtrees of so many tokens have asked for it: it costs as much as walking them.
@@ -111,6 +112,9 @@ cdef class ClosureTable:
         cdef Clipped clipped = self.clipper.clip(lex, 0)
         if clipped.node <= NODE_EPSILON or clipped.node == lex:
             return False
+        # Where bounds are raised it is asked how far they drop, which is not known without them (raising.pyx).
+        if clipped.bound > RAISED // 2 and self.of_next(lex, closure):
+            return True
         closure[0] = self.of(clipped.node)[0]
         closure.bound = min(closure.bound, clipped.bound)
         # That the state can be drawn out to any length is not known.

@@ -59,6 +59,8 @@ cdef class FamilyTable(Walker):
     cdef bint split_repeat(self, int32_t lex, Family* family) noexcept nogil
     cdef CountedBase* base_of(self, Family* family) noexcept nogil
     cdef CountedBase* wider_base(self, Family* family, int32_t* least) noexcept nogil
+    cdef CountedBase* raised_base(self, int32_t lex, Family* family, int32_t* least) noexcept nogil
+    cdef CountedBase* serving_base(self, Family* family, int32_t least) noexcept nogil
     cdef void note_strains(self, CountedBase* base, Family* family) noexcept nogil
     cdef uint64_t single_characters(self, Family* family) noexcept nogil
     cdef void sort_base(self, CountedBase* base) noexcept nogil

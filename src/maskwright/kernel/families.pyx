@@ -227,7 +227,6 @@ cdef class FamilyTable(Walker):
         """
         cdef Raised raised
         cdef Family wider = family[0]
-        cdef CountedBase* base
         if family.part < 0 or family.base == family.counter or family.low > 1:
             return NULL
         raised = self.raiser.raise_bounds(family.base, 0)
@@ -242,12 +241,35 @@ cdef class FamilyTable(Walker):
         wider.base = raised.node
         wider.raised = True
         wider.by_bytes = raised.by_bytes
-        base = self.base_of(&wider)
-        if base == NULL or base.drop > raised.least:
-            return NULL
-        if base.strains.size() >= MOST_STRAINS and base.strains[MOST_STRAINS - 1].drop > raised.least:
-            return NULL
         least[0] = raised.least
+        return self.serving_base(&wider, raised.least)
+
+    cdef CountedBase* raised_base(self, int32_t lex, Family* family, int32_t* least) noexcept nogil:
+        """The same for a lexeme of which nothing is counted; sets the family, which has no bound."""
+        cdef Raised raised
+        if not self.is_wide(lex):
+            return NULL
+        raised = self.raiser.raise_bounds(lex, 0)
+        if raised.node <= NODE_EPSILON or raised.node == lex or raised.by_bytes:
+            return NULL
+        family.part = -1
+        family.low = 0
+        family.high = -1
+        family.rest = NODE_EPSILON
+        family.base = raised.node
+        family.counter = NODE_EMPTY
+        family.raised = True
+        family.by_bytes = False
+        least[0] = raised.least
+        return self.serving_base(family, raised.least)
+
+    cdef CountedBase* serving_base(self, Family* family, int32_t least) noexcept nogil:
+        """The base of a raised family; NULL if it says too much that is not true where bounds are no larger."""
+        cdef CountedBase* base = self.base_of(family)
+        if base == NULL or base.drop > least:
+            return NULL
+        if base.strains.size() >= MOST_STRAINS and base.strains[MOST_STRAINS - 1].drop > least:
+            return NULL
         return base
 
     cdef void note_strains(self, CountedBase* base, Family* family) noexcept nogil:

@@ -222,15 +222,17 @@ cdef class SummaryTable(DifferenceTable):
         cdef Selection selection
         cdef bint strained
         cdef int32_t sure, most, least = UNBOUNDED
-        if not self.family_of(lex, &family) and not self.clipped_family(lex, &family):
-            return NULL
-        base = self.wider_base(&family, &least)
-        if base == NULL:
-            base = self.base_of(&family)
+        if self.family_of(lex, &family) or self.clipped_family(lex, &family):
+            base = self.wider_base(&family, &least)
+            if base == NULL:
+                base = self.base_of(&family)
+                least = UNBOUNDED
+        else:
+            base = self.raised_base(lex, &family, &least)
         if base == NULL:
             return NULL
         strained = not base.strains.empty() and base.strains[0].drop > least
-        if family.part < 0 and base.exits != NULL and base.exits.max_length > family.high:
+        if family.part < 0 and 0 <= family.high and base.exits != NULL and base.exits.max_length > family.high:
             return NULL
         most = base.max_count
         if family.part >= 0 and 0 <= family.high < most:
