@@ -64,6 +64,42 @@ STRINGS = [
     {"not": {"pattern": "o"}},
     {"not": {"pattern": "^[a-z]{0,40}$"}},
     {"pattern": "^[ -~]+$", "minLength": 30, "maxLength": 30},
+    # Letters that may not come, at once or ever again.
+    {"pattern": "x", "not": {"pattern": "o"}},
+    {"not": {"pattern": "[aeo0]"}},
+    {"pattern": "^[^aeo]{2,}$"},
+    {"pattern": "^[^aeo]*$", "maxLength": 12},
+    {"pattern": "^[^aeo]*x?[a-z]{0,3}$"},
+    {"not": {"pattern": "the.*dogs"}},
+    {"not": {"pattern": "^[a-z ]{0,200}$"}},
+    {"not": {"pattern": "fox.?jumps.?over"}},
+    {"pattern": "^[a-z.]+$", "not": {"pattern": "quick(brown)+fox"}},
+    # Bounds of a part of one character beside those of the whole.
+    {"pattern": "^([a-z-]{0,40}[a-z])([. ][a-z]([a-z-]{0,61}[a-z])?)*$", "maxLength": 120},
+    # Words and other parts of any length, so many at most.
+    {"pattern": "^(?:\\S+\\s+){0,9}\\S+$", "maxLength": 100},
+    {"pattern": "^(?:\\S+\\s+){0,4}\\S+$", "minLength": 1, "maxLength": 60},
+    {"pattern": "^(?:\\S+\\s+){0,2}\\S+$", "maxLength": 30},
+    {"pattern": "^(?:\\S+\\s+){1,3}$", "maxLength": 40},
+    {"pattern": "^(?:(?:[a-z]+ ){0,2}[0-9]+,){0,3}x$", "maxLength": 60},
+    {"pattern": "^(?:[a-z]* ?[.,]?){0,4}$", "maxLength": 60},
+    {"pattern": "^(?:\\S+\\s+){0,5}\\S+$", "maxLength": 80, "not": {"pattern": "o"}},
+]
+
+#: Tokens of many words, in some of which a string ends.
+WORDY = [
+    b"x y Z AB",
+    b"x y Z AB ",
+    b" x y Z AB fox",
+    b' x y Z AB fox"',
+    b'x y Z", "',
+    b'x y Z AB", "',
+    b' a b c d e f g h"]',
+    b' a b c d e f"] ',
+    b'a  b\\tc\\td\\te",',
+    b'1 2 3 4"]',
+    b'a b 0,x",',
+    b'1,2,3,x"}',
 ]
 
 
@@ -77,6 +113,7 @@ def info() -> maskwright.TokenizerInfo:
         if choose.random() < 0.15:
             parts.insert(choose.randint(0, len(parts)), choose.choice(BROKEN))
         tokens.add(b"".join(parts))
+    tokens.update(WORDY)
     return maskwright.TokenizerInfo(
         [b"<stop>", *sorted(tokens)], maskwright.VocabType.RAW, stop_token_ids=[0]
     )
@@ -132,6 +169,8 @@ def test_each_bit_of_open_names(rest, info):
         ["the.*dogs", "x"],
         ["\\."],
         ["[^a-z]"],
+        ["o", "x"],
+        ["fox", "o"],
     ],
     ids=str,
 )
@@ -154,6 +193,18 @@ def test_each_bit_of_names_by_patterns(patterns, info):
                 if not legal:
                     break
                 assert matcher.accept_token(choose.choice(legal))
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 6, 9])
+@pytest.mark.parametrize("length", [{}, {"maxLength": 60}, {"minLength": 1, "maxLength": 24}], ids=str)
+def test_each_bit_of_words(most, length, info):
+    """Strings of so many words at most, in which tokens of many words come, some past the end of the string."""
+    words = {"type": "string", "pattern": f"^(?:\\S+\\s+){{0,{most}}}\\S+$", **length}
+    compiled = maskwright.GrammarCompiler(info).compile_json_schema({"type": "array", "items": words})
+    matcher = maskwright.GrammarMatcher(compiled)
+    for start in ('["', "a", " ", "b ", "c", " ", "d ", "e ", "f", " ", "g", ' h", "', "x y"):
+        if matcher.accept_string(start):
+            check(matcher, info)
 
 
 def test_masks_that_are_shared_have_the_same_to_come(info):

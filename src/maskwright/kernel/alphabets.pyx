@@ -8,17 +8,31 @@
 # thousands of nodes.
 #
 # Coarser than the groups of the trie on purpose: with seven groups of small letters there would be a hundred times as
-# many alphabets of words. A class that holds some letters of a case takes tokens with those by walking.
+# many alphabets of words. Of a class that lacks few letters of a case ("any text without an x") the tokens that have one
+# of those are taken away, if no token can get past them; one that lacks many takes tokens with the others by walking.
 #
 # Locking. Everything but the constructor expects the table's lock.
 
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from .trie cimport NO_GROUP, group_of
 
+cdef extern from *:
+    """
+    #ifdef _MSC_VER
+    #include <intrin.h>
+    #define MW_POPCOUNT32(word) ((int)__popcnt(word))
+    #else
+    #define MW_POPCOUNT32(word) __builtin_popcount(word)
+    #endif
+    """
+    int MW_POPCOUNT32(uint32_t word) noexcept nogil
+
 # Alphabets of so many tokens have a bitmask: to OR one in costs as much as setting some hundred bits.
 cdef int32_t BITS_FROM = 700
+# Letters of a case that tokens may be barred for. A class that lacks more has few tokens, and walking is quick.
+cdef int MOST_BARRED = 6
 
 
 cdef uint64_t[256] coarse_of        # byte -> the groups that its alphabets have
@@ -26,12 +40,16 @@ cdef uint64_t[3] ranges             # groups of the digits, the capital and the 
 
 
 cdef void _fill_coarse():
-    cdef int i, byte
+    cdef int i, byte, n_letters = 0
     for i, (first, last) in enumerate([(ord("0"), ord("9")), (ord("A"), ord("Z")), (ord("a"), ord("z"))]):
         ranges[i] = 0
         for byte in range(first, last + 1):
             ranges[i] |= <uint64_t>1 << group_of[byte]
     for byte in range(256):
+        letter_bit[byte] = 0
+        if ord("0") <= byte <= ord("9") or ord("A") <= byte <= ord("Z") or ord("a") <= byte <= ord("z"):
+            letter_bit[byte] = <uint64_t>1 << n_letters
+            n_letters += 1
         coarse_of[byte] = 0
         if group_of[byte] != NO_GROUP:
             coarse_of[byte] = <uint64_t>1 << group_of[byte]
@@ -52,6 +70,34 @@ cdef uint64_t unmixed(uint64_t groups) noexcept nogil:
     return groups
 
 
+cdef uint64_t completed(uint64_t groups, uint64_t* living, uint64_t* dead, uint64_t* barred) noexcept nogil:
+    """Groups with the letters of a case, or the digits, of which some are there and only few bytes are missing.
+
+    Args:
+        living: Single bytes of which the groups are made, and that are there where a group is not.
+        dead: Single bytes that may be missing.
+        barred: Set to the letters and digits that are.
+    """
+    cdef int i, byte, n_missing
+    cdef uint64_t missing
+    cdef bint good
+    barred[0] = 0
+    for i in range(3):
+        if not groups & ranges[i] or groups & ranges[i] == ranges[i]:
+            continue
+        missing = n_missing = 0
+        good = True
+        for byte in range(128):
+            if ranges[i] & coarse_of[byte] and not (living[byte >> 6] >> (byte & 63)) & 1:
+                missing |= letter_bit[byte]
+                n_missing += 1
+                good = good and (dead[byte >> 6] >> (byte & 63)) & 1
+        if good and n_missing <= MOST_BARRED:
+            groups |= ranges[i]
+            barred[0] |= missing
+    return groups
+
+
 cdef class Alphabets:
     """The tokens of one vocabulary by alphabet."""
 
@@ -66,12 +112,14 @@ cdef class Alphabets:
         cdef TokenAlphabet unknown
         cdef uint64_t groups
         cdef int32_t j, i, n_entries = <int32_t>self.trie.ids.size()
+        self.letters.assign(vocabulary.vocab_size, 0)
         self.alphabet_of.resize(n_entries)
         for j in range(n_entries):
             self.alphabet_of[j] = -1
             if not self.trie.is_whole[j] or self.trie.lengths[j] == 0:
                 continue
             groups = self.groups_of(self.trie.ids[j])
+            self.letters[self.trie.ids[j]] = self.letters_of(self.trie.ids[j])
             if numbers.find(groups) == numbers.end():
                 numbers[groups] = <int32_t>self.alphabets.size()
                 fresh.groups = groups
@@ -107,7 +155,7 @@ cdef class Alphabets:
             self.by_token[self.trie.ids[j]].alphabet = self.alphabet_of[j]
             self.by_token[self.trie.ids[j]].leads = self.trie.leads[j]
         self.memory_size_bytes += self.by_token.size() * sizeof(TokenAlphabet)
-        self.memory_size_bytes += self.alphabets.size() * sizeof(Alphabet)
+        self.memory_size_bytes += self.alphabets.size() * sizeof(Alphabet) + self.letters.size() * sizeof(uint64_t)
 
     def __dealloc__(self):
         cdef size_t i
@@ -124,6 +172,14 @@ cdef class Alphabets:
             groups |= coarse_of[text[i]]
         return groups
 
+    cdef uint64_t letters_of(self, int32_t token) noexcept nogil:
+        cdef const uint8_t* text = &self.vocabulary.flat[self.vocabulary.offsets[2 * token]]
+        cdef uint64_t letters = 0
+        cdef int64_t i
+        for i in range(self.vocabulary.offsets[2 * token + 1]):
+            letters |= letter_bit[text[i]]
+        return letters
+
     cdef uint32_t* new_bits(self) noexcept nogil:
         cdef uint32_t* bits = <uint32_t*>malloc(self.n_words * sizeof(uint32_t))
         memset(bits, 0, self.n_words * sizeof(uint32_t))
@@ -138,17 +194,25 @@ cdef class Alphabets:
 
     cdef Selected* within(self, uint64_t groups) noexcept nogil:
         """The alphabets of which all groups are among `groups`."""
+        return self.without(groups, 0)
+
+    cdef Selected* without(self, uint64_t groups, uint64_t barred) noexcept nogil:
+        """The same but for the tokens that have one of the barred letters and digits."""
+        cdef pair[uint64_t, uint64_t] key
         cdef Selected* selected
         cdef Alphabet* alphabet
         cdef size_t i
-        if self.known.find(groups) != self.known.end():
-            return self.known[groups]
+        key.first = groups
+        key.second = barred
+        if self.known.find(key) != self.known.end():
+            return self.known[key]
         self.selections.resize(self.selections.size() + 1)
         selected = &self.selections.back()
         selected.holds.assign(self.alphabets.size(), 0)
         selected.n_tokens = 0
         selected.longest = selected.most_leads = 0
         selected.bits = NULL
+        selected.barred = barred
         for i in range(self.alphabets.size()):
             alphabet = &self.alphabets[i]
             if alphabet.groups & ~groups == 0:
@@ -158,8 +222,22 @@ cdef class Alphabets:
                 selected.longest = max(selected.longest, alphabet.longest)
                 selected.most_leads = max(selected.most_leads, alphabet.most_leads)
         self.memory_size_bytes += sizeof(Selected) + selected.holds.size() + selected.alphabets.size() * sizeof(int32_t)
-        self.known[groups] = selected
+        self.known[key] = selected
+        if barred:
+            self.bar(selected, self.bits_of(self.within(groups)))
         return selected
+
+    cdef void bar(self, Selected* selected, const uint32_t* bits) noexcept nogil:
+        """Set the bitmask and the number of tokens of a selection: `bits` without those that have a barred letter."""
+        cdef int32_t word, token
+        selected.bits = self.new_bits()
+        memcpy(selected.bits, bits, self.n_words * sizeof(uint32_t))
+        for token in range(self.vocabulary.vocab_size):
+            # Half of them may have the letter: no jumps.
+            selected.bits[token >> 5] &= ~(<uint32_t>((self.letters[token] & selected.barred) != 0) << (token & 31))
+        selected.n_tokens = 0
+        for word in range(self.n_words):
+            selected.n_tokens += MW_POPCOUNT32(selected.bits[word])
 
     cdef uint32_t* bits_of(self, Selected* selected) noexcept nogil:
         """Bitmask of the tokens of these alphabets, made at the first call and kept."""
@@ -188,8 +266,10 @@ cdef class Alphabets:
         """Append the tokens of these alphabets."""
         cdef Alphabet* alphabet
         cdef size_t i
-        cdef int32_t j
+        cdef int32_t j, token
         for i in range(selected.alphabets.size()):
             alphabet = &self.alphabets[selected.alphabets[i]]
             for j in range(alphabet.first, alphabet.last):
-                tokens.push_back(self.trie.ids[self.entries[j]])
+                token = self.trie.ids[self.entries[j]]
+                if not self.letters[token] & selected.barred:
+                    tokens.push_back(token)

@@ -4,13 +4,18 @@
 # largest set of characters of which that is true, for a state and all states that they reach, is found once. A token
 # of such characters alone stays inside the lexeme, whatever the states in between are (a pattern's progress, say).
 #
-# It is found in one of four ways, the cheapest first: most states lead back to themselves; a union has the closure of an
-# alternative; distant bounds are dropped (clipping.pyx); else all states that are reached are explored.
+# It is found in one of five ways, the cheapest first: most states lead back to themselves; a union has the closure of an
+# alternative; distant bounds are dropped (clipping.pyx); a state leads to one that leads back to itself; else all states
+# that are reached are explored.
 #
 # Locking. Everything expects the table's lock.
 
+from libc.string cimport memcpy
+from libcpp.algorithm cimport find
+
 from .clipping cimport Clipped
 from .nodes cimport NODE_EMPTY, NODE_EPSILON, CODE_UNKNOWN, OP_AND, OP_CONCAT, OP_LITERAL, OP_UNION, Node
+from .raising cimport RAISED
 from .trie cimport FIRST_WIDE, group_of, groups_in, is_overlong
 
 # A closure is looked for when subtrees of so many tokens have asked for it: it costs as much as walking them.
@@ -25,6 +30,12 @@ cdef int32_t CLOSURE_FROM = 32
 cdef int32_t LOOPS_FROM = 8
 # States that a closure may hold.
 cdef size_t CLOSURE_LIMIT = 256
+# Single bytes that are neither letters nor digits nor white space.
+cdef uint64_t[2] PUNCTUATION
+PUNCTUATION[0] = <uint64_t>0xFC00FFFE00000000
+PUNCTUATION[1] = <uint64_t>0x78000001F8000001
+# States of a closure that are asked for bytes that lead nowhere.
+cdef size_t FEW_STATES = 8
 
 
 cdef class ClosureTable:
@@ -34,6 +45,7 @@ cdef class ClosureTable:
         self.table = table
         self.distances = distances
         self.clipper = Clipper(table, NEAR, True)
+        self.raiser = Raiser(table, distances)
 
     cdef Closure* if_due(self, int32_t lex, int32_t n_tokens) noexcept nogil:
         """The closure of a state, or NULL as long as too few tokens would profit."""
@@ -67,7 +79,7 @@ cdef class ClosureTable:
         inside.assign(1, lex)
         if not self.loops(lex, &closure):
             # Bounds last: a search for 64 digits is also one for "at least 64", but has no bound itself.
-            if self.of_union(lex, &closure) or self.of_bounded(lex, &closure):
+            if self.of_union(lex, &closure) or self.of_bounded(lex, &closure) or self.of_next(lex, &closure):
                 return self.keep(lex, &closure)
             closure.wide = WIDE_GROUPS
             if self.alive_ascii(lex, &closure) < CLOSURE_FROM:
@@ -79,10 +91,12 @@ cdef class ClosureTable:
         closure.bound = UNBOUNDED
         closure.margin = 0
         closure.loose = 1
+        closure.drop = 0
         if closure.ascii[0] | closure.ascii[1] | closure.wide:
             for i in range(inside.size()):
                 margin = self.distances.of(inside[i])
                 closure.margin = max(closure.margin, margin)
+                closure.drop = max(closure.drop, self.raiser.drop_to_end(inside[i]))
                 # A byte that changes nothing lets a state take its time.
                 if self.table.nodes[inside[i]].nullable or not self.has_loop(inside[i], &closure):
                     closure.loose = 0
@@ -98,10 +112,57 @@ cdef class ClosureTable:
         cdef Clipped clipped = self.clipper.clip(lex, 0)
         if clipped.node <= NODE_EPSILON or clipped.node == lex:
             return False
+        # Where bounds are raised it is asked how far they drop, which is not known without them (raising.pyx).
+        if clipped.bound > RAISED // 2 and self.of_next(lex, closure):
+            return True
         closure[0] = self.of(clipped.node)[0]
         closure.bound = min(closure.bound, clipped.bound)
         # That the state can be drawn out to any length is not known.
         closure.loose = 0
+        return True
+
+    cdef bint of_next(self, int32_t lex, Closure* closure) noexcept nogil:
+        """The closure of a state that most characters lead to one and the same other state, from which they lead back to
+        that one: those of its characters that lead there."""
+        cdef Closure whole
+        cdef vector[int32_t] targets
+        cdef int32_t following = NODE_EMPTY, target
+        cdef int byte, n_alive = self.alive_ascii(lex, &whole), n_following = 0
+        cdef size_t i
+        if n_alive < CLOSURE_FROM:
+            return False
+        for byte in range(128):
+            if (whole.ascii[byte >> 6] >> (byte & 63)) & 1:
+                target = self.table.derive(lex, <uint8_t>byte, 0)
+                if n_following == 0:
+                    following = target
+                # A majority vote (Boyer and Moore 1981).
+                n_following += 1 if target == following else -1
+        if following <= NODE_EPSILON or following == lex or self.table.nodes[following].nullable:
+            return False
+        if not (<size_t>following < self.closure_at.size() and self.closure_at[following] > 0):
+            if not self.loops(following, &whole):
+                return False
+        closure[0] = self.of(following)[0]
+        n_following = 0
+        for byte in range(128):
+            if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
+                if self.table.derive(lex, <uint8_t>byte, 0) == following:
+                    n_following += 1
+                else:
+                    closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
+        if n_following < LOOPS_FROM or 2 * n_following < n_alive:
+            return False
+        for byte in range(FIRST_WIDE, 64):
+            targets.clear()
+            if (closure.wide >> byte) & 1 and not self.characters_lead_on(lex, <uint64_t>1 << byte, targets):
+                closure.wide &= ~(<uint64_t>1 << byte)
+            for i in range(targets.size()):
+                if targets[i] != following:
+                    closure.wide &= ~(<uint64_t>1 << byte)
+        closure.margin = max(closure.margin, self.distances.of(lex))
+        closure.drop = max(closure.drop, self.raiser.drop_to_end(lex))
+        closure.loose = closure.loose and not self.table.nodes[lex].nullable and self.has_loop(lex, closure)
         return True
 
     cdef int alive_ascii(self, int32_t lex, Closure* closure) noexcept nogil:
@@ -121,17 +182,24 @@ cdef class ClosureTable:
         cdef uint64_t group
         cdef size_t i
         cdef int byte, n_alive = self.alive_ascii(lex, closure), n_loops = 0
-        cdef int32_t target
+        cdef int32_t target, previous = NODE_EMPTY
+        cdef bint good = False
         # What must wait for a byte outside the closure must do so all the more once it has lost some.
         for byte in range(128):
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
                 target = self.table.derive(lex, <uint8_t>byte, 0)
-                if not self.contains(target, lex, 0):
+                # Bytes in a row mostly lead to one state.
+                good = good if target == previous else self.contains(target, lex, 0)
+                previous = target
+                if not good:
                     closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
+        previous = NODE_EMPTY
         for byte in range(128):
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
                 target = self.table.derive(lex, <uint8_t>byte, 0)
-                if target == lex or self.holds_more(target, lex, closure):
+                good = good if target == previous else target == lex or self.holds_more(target, lex, closure)
+                previous = target
+                if good:
                     n_loops += 1
                 else:
                     closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
@@ -176,32 +244,76 @@ cdef class ClosureTable:
         return result
 
     cdef bint contains(self, int32_t large, int32_t small, int depth) noexcept nogil:
-        """Whether a node plainly has all words of another one: as an alternative, in each operand of a conjunction, or
-        before the same rest."""
+        """Whether a node plainly has all words of another one: as an alternative, in all operands of a conjunction,
+        before the same rest, or since a union of both would be it alone (absorbing.pyx)."""
         cdef Node node = self.table.nodes[large], other = self.table.nodes[small]
-        cdef int32_t i, j
-        cdef bint found
-        if large == small:
+        cdef int32_t i
+        if large == small or self.absorbs(large, small):
             return True
-        if depth > 3:
+        if depth > 4:
             return False
         if node.op == OP_UNION:
             for i in range(node.b):
                 if self.table.lists[node.a + i] == small:
                     return True
-            return False
-        if node.op == OP_CONCAT:
-            return other.op == OP_CONCAT and node.b == other.b and self.contains(node.a, other.a, depth + 1)
-        if node.op != OP_AND or other.op != OP_AND:
-            return False
-        for i in range(node.b):
-            found = False
-            for j in range(other.b):
-                found = found or self.contains(
-                    self.table.lists[node.a + i], self.table.lists[other.a + j], depth + 1
-                )
-            if not found:
+        elif node.op == OP_AND:
+            for i in range(node.b):
+                if not self.contains(self.table.lists[node.a + i], small, depth + 1):
+                    return False
+            return True
+        elif node.op == OP_CONCAT and other.op == OP_CONCAT and node.b == other.b:
+            if self.contains(node.a, other.a, depth + 1):
+                return True
+        if other.op == OP_AND:
+            for i in range(other.b):
+                if self.contains(large, self.table.lists[other.a + i], depth + 1):
+                    return True
+        return False
+
+    cdef bint absorbs(self, int32_t large, int32_t small) noexcept nogil:
+        cdef vector[int32_t] both
+        both.push_back(large)
+        both.push_back(small)
+        self.table.absorb(both)
+        return both.size() == 1 and both[0] == large
+
+    cdef bint dead_bytes(self, int32_t lex, Closure* closure, uint64_t* living, uint64_t* dead) noexcept nogil:
+        """Single bytes that lead on in any number and order, and those that lead nowhere from any state on the way.
+
+        Args:
+            closure: The closure of the state; NULL for what leads back to the state itself.
+            living: Set to the closure's single bytes, or to those that lead back.
+            dead: Set to the others that neither the state nor any that the living ones reach takes.
+
+        Returns False if too many states are reached to tell.
+        """
+        cdef vector[int32_t] inside, reached
+        cdef size_t here = 0, i
+        cdef int byte
+        cdef int32_t target
+        living[0] = living[1] = 0
+        dead[0] = dead[1] = ~<uint64_t>0
+        if closure != NULL:
+            memcpy(living, closure.ascii, sizeof(closure.ascii))
+        inside.push_back(lex)
+        while here < inside.size():
+            if here == FEW_STATES:
                 return False
+            reached.clear()
+            if closure != NULL:
+                self.characters_lead_on(inside[here], closure.wide, reached)
+            for byte in range(128):
+                target = self.table.step(inside[here], <uint8_t>byte)
+                if target != NODE_EMPTY:
+                    dead[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
+                if closure == NULL and target == lex:
+                    living[byte >> 6] |= <uint64_t>1 << (byte & 63)
+                elif closure != NULL and (living[byte >> 6] >> (byte & 63)) & 1:
+                    reached.push_back(target)
+            for i in range(reached.size()):
+                if find(inside.begin(), inside.end(), reached[i]) == inside.end():
+                    inside.push_back(reached[i])
+            here += 1
         return True
 
     cdef bint has_loop(self, int32_t lex, Closure* closure) noexcept nogil:
@@ -259,6 +371,12 @@ cdef class ClosureTable:
                     met[targets[i]] = 1
                     inside.push_back(targets[i])
             here += 1
+            if inside.size() > CLOSURE_LIMIT // 8 and (closure.ascii[0] & PUNCTUATION[0] or closure.ascii[1] & PUNCTUATION[1]):
+                # Words are most of what there is. Where marks lead into many states they are not worth exploring.
+                closure.ascii[0] &= ~PUNCTUATION[0]
+                closure.ascii[1] &= ~PUNCTUATION[1]
+                inside.assign(1, lex)
+                return True
             if inside.size() > CLOSURE_LIMIT:
                 closure.ascii[0] = closure.ascii[1] = 0
                 closure.wide = 0
@@ -361,12 +479,18 @@ cdef class ClosureTable:
 
     cdef bint takes_most(self, int32_t lex, Closure* closure) noexcept nogil:
         """Whether a state takes at least half of the closure's single bytes."""
-        cdef int byte, taken = 0, total = 0
+        cdef int byte, taken = 0, refused = 0, total = 0
         for byte in range(128):
+            total += (closure.ascii[byte >> 6] >> (byte & 63)) & 1
+        # The letters first: a state of few marks is soon told.
+        for byte in range(127, -1, -1):
+            if 2 * taken >= total or 2 * refused > total:
+                break
             if (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
-                total += 1
                 if self.table.derive(lex, <uint8_t>byte, 0) > NODE_EMPTY:
                     taken += 1
+                else:
+                    refused += 1
         return 2 * taken >= total
 
     cdef uint64_t characters_lead_on(self, int32_t lex, uint64_t groups, vector[int32_t]& targets) noexcept nogil:

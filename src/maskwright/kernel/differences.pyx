@@ -7,18 +7,12 @@
 # What begins with fewer bytes than it goes on with (`x+`, a name that no digit may begin) is such a difference too: from
 # the state behind its first byte, tokens are lost that begin with the others.
 #
-# Two ways to find them where texts are taken away:
-#   - Few texts from endlessly many. Then something is left wherever a text has not been read to its end, so only the
-#     texts are followed, side by side with the whole. No state of the difference is made, and there are as many
-#     of these as the names have bytes.
-#   - Anything else. The states of the difference and of the whole are followed together until they are the same, or
-#     until what is taken away cannot be spelled any more: bytes are missing (requiring.pyx), or no token is long enough.
+# Where few texts are taken from endlessly many, something is left wherever a text has not been read to its end. So only
+# the texts are followed, side by side with the whole; no state of the difference is made, and there are as many of
+# these as the names have bytes. Anything else is found by following the states of both (contrasting.pyx).
 #
 # Locking. Everything expects the table's lock.
 
-from cython.operator cimport dereference as deref
-
-from .distances cimport UNBOUNDED
 from .nodes cimport (
     NODE_EMPTY,
     NODE_EPSILON,
@@ -32,8 +26,6 @@ from .nodes cimport (
 )
 from .trie cimport TrieNode, trie_child
 
-# States that a lexeme may have to be looked at for how far they are from an end.
-cdef size_t STATES_LIMIT = 64
 # Trie nodes that may be visited, and tokens lost, before a difference is walked like any other state.
 cdef int32_t DIFFERENCE_LIMIT = 8192
 
@@ -44,7 +36,6 @@ cdef class Differences:
     def __cinit__(self, TokenTrie vocabulary, LexemeTable table):
         self.vocabulary = vocabulary
         self.table = table
-        self.requirements = Requirements(table)
         self.plenty = Plenty(table)
 
     cdef Difference take_apart(self, int32_t lex) noexcept nogil:
@@ -117,23 +108,14 @@ cdef class Differences:
             votes += 1 if target == result else -1
         return result
 
-    # ---- texts -----------------------------------------------------------------------------------
-
-    cdef bint lost(self, Difference* what, vector[int32_t]& gone) noexcept nogil:
-        """Add the tokens that are legal in the whole and not in the difference; others may be among them.
-
-        Returns:
-            False if they are too many, or the whole may end where it may also go on.
-        """
-        if self.lost_to_few(what, gone):
-            return True
-        gone.clear()
-        return self.lost_side_by_side(what, gone)
-
     # ---- few texts -------------------------------------------------------------------------------
 
     cdef bint lost_to_few(self, Difference* what, vector[int32_t]& gone) noexcept nogil:
-        """The same for few texts that are taken away; False if something is not plain."""
+        """Add the tokens that are legal in the whole and not in the difference; others may be among them.
+
+        Returns:
+            False if more than a few texts are taken away, too many tokens are lost, or something is not plain.
+        """
         cdef size_t i
         if what.rest != NODE_EPSILON and self.table.nodes[what.rest].nullable:
             return False
@@ -238,127 +220,6 @@ cdef class Differences:
             way.second = self.table.derive(dropped, trie.bytes[child], 0)
             if way.second != NODE_EMPTY:
                 self.ways.push_back(way)
-
-    # ---- anything --------------------------------------------------------------------------------
-
-    cdef bint lost_side_by_side(self, Difference* what, vector[int32_t]& gone) noexcept nogil:
-        """The same for whatever is taken away, by following the whole and the difference."""
-        cdef Trie* trie = &self.vocabulary.trie
-        cdef vector[Beside] stack
-        cdef Beside at, below
-        cdef int32_t child, visited = 0
-        at.node = 0
-        at.keep = what.whole
-        at.other = what.lex
-        at.depth = 0
-        stack.push_back(at)
-        while not stack.empty():
-            at = stack.back()
-            stack.pop_back()
-            below.depth = at.depth + 1
-            for child in range(trie.nodes[at.node].first, trie.nodes[at.node].first + trie.nodes[at.node].count):
-                below.node = child
-                below.keep = self.table.step(at.keep, trie.bytes[child])
-                below.other = self.table.step(at.other, trie.bytes[child])
-                if below.keep < 0 or below.other < 0:
-                    return False
-                if below.keep == below.other:
-                    continue
-                if self.table.nodes[below.keep].nullable and below.keep != NODE_EPSILON:
-                    return False
-                visited += 1
-                if visited > DIFFERENCE_LIMIT:
-                    return False
-                if below.other == NODE_EMPTY:
-                    self.lose(trie.nodes[child].low, trie.nodes[child].high, gone)
-                    if gone.size() > <size_t>DIFFERENCE_LIMIT:
-                        return False
-                elif not trie.nodes[child].count or self.is_too_short(&below):
-                    continue
-                elif not self.requirements.spares(below.keep, below.other, trie.nodes[child].below):
-                    stack.push_back(below)
-        return True
-
-    cdef bint is_too_short(self, const Beside* at) noexcept nogil:
-        """Whether no token below a place is long enough to lose anything: however it goes on, what is kept can be ended
-        before what is taken away has been spelled."""
-        cdef TrieNode* below = &self.vocabulary.trie.nodes[at.node]
-        cdef Node node = self.table.nodes[at.other]
-        cdef vector[int32_t] kept
-        cdef int32_t i, kid, keep, spare = UNBOUNDED, end
-        if node.op == OP_CONCAT:
-            node = self.table.nodes[node.a]
-        if node.op != OP_AND:
-            return False
-        for i in range(node.b):
-            kid = self.table.lists[node.a + i]
-            if self.table.nodes[kid].op == OP_NOT:
-                spare = min(spare, self.table.lower(self.table.nodes[kid].a, 0) - (below.longest - at.depth))
-                if spare <= 0:
-                    return False
-        for i in range(node.b):
-            kid = self.table.lists[node.a + i]
-            if self.table.nodes[kid].op != OP_NOT:
-                kept.push_back(kid)
-        if kept.empty():
-            return False
-        keep = kept[0] if kept.size() == 1 else self.table.and_of(kept)
-        end = self.farthest_end(keep) if keep > NODE_EMPTY else -1
-        return 0 <= end < spare
-
-    cdef int32_t farthest_end(self, int32_t keep) noexcept nogil:
-        """Bytes to the end that suffice in every state that a lexeme can be in; -1 if these are many."""
-        cdef unordered_map[int32_t, int32_t].iterator found = self.farthest.find(keep)
-        if found != self.farthest.end():
-            return deref(found).second
-        self.farthest[keep] = self.find_farthest(keep)
-        return self.farthest[keep]
-
-    cdef int32_t find_farthest(self, int32_t keep) noexcept nogil:
-        cdef vector[int32_t] states, ends, work, following
-        cdef vector[vector[int32_t]] before     # for each state those that lead to it
-        cdef unordered_map[int32_t, int32_t] place
-        cdef int32_t here = 0, child, previous, result = 0
-        cdef size_t i, j, n_ending = 0
-        cdef int byte
-        states.push_back(keep)
-        before.resize(1)
-        place[keep] = 0
-        while here < <int32_t>states.size():
-            if self.table.nodes[states[here]].nullable:
-                work.push_back(here)
-            previous = NODE_EMPTY
-            for byte in range(256):
-                child = self.table.step(states[here], <uint8_t>byte)
-                if child < 0:
-                    return -1
-                if child == NODE_EMPTY or child == previous:
-                    continue
-                previous = child
-                if place.find(child) == place.end():
-                    if states.size() == STATES_LIMIT:
-                        return -1
-                    place[child] = <int32_t>states.size()
-                    states.push_back(child)
-                    before.resize(states.size())
-                before[place[child]].push_back(here)
-            here += 1
-        # From the ends backwards, one byte at a time.
-        ends.assign(states.size(), -1)
-        while not work.empty():
-            following.clear()
-            for i in range(work.size()):
-                if ends[work[i]] >= 0:
-                    continue
-                ends[work[i]] = result
-                n_ending += 1
-                for j in range(before[work[i]].size()):
-                    following.push_back(before[work[i]][j])
-            if n_ending == states.size():
-                return result
-            work.swap(following)
-            result += 1
-        return -1
 
     cdef void lose(self, int32_t low, int32_t high, vector[int32_t]& gone) noexcept nogil:
         """Add the tokens of entries `low` to `high`."""

@@ -15,6 +15,7 @@
 from cython.operator cimport dereference as deref
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
+from libcpp.algorithm cimport sort
 
 from .clipping cimport Clipped
 from .nodes cimport (
@@ -26,12 +27,15 @@ from .nodes cimport (
     OP_REPEAT,
     Node,
 )
+from .raising cimport RAISED_FROM, Raised
 from .trie cimport FIRST_WIDE, LengthOrder, TrieNode, groups_in, n_longer
 
 # Bounds nearer than this are not worth dropping.
 cdef int32_t NEAR = 24
 # A lexeme that more bytes than this may start is worth more than walking it.
 cdef int32_t WIDE_FROM = 16
+# Tokens and exits that may be looked at one by one rather than walking a family's own base.
+cdef size_t MOST_STRAINS = 512
 # Long tokens that are cleared from a full mask one by one rather than building the mask anew.
 cdef int32_t CLEAR_LIMIT = 16_384
 
@@ -39,6 +43,10 @@ cdef int32_t CLEAR_LIMIT = 16_384
 cdef inline bint needs_margins(Family* family) noexcept nogil:
     """Whether some token could begin too many repetitions, or too few to have ended."""
     return family.high >= 0 or family.low > 1
+
+
+cdef bint more_strained(const Strain& left, const Strain& right) noexcept nogil:
+    return left.drop > right.drop
 
 
 cdef class FamilyTable(Walker):
@@ -106,6 +114,7 @@ cdef class FamilyTable(Walker):
         if clipped.node < 0 or clipped.node == lex:
             return False
         family.part = -1
+        family.raised = False
         family.low = 0
         family.high = clipped.bound
         family.rest = NODE_EPSILON
@@ -135,6 +144,7 @@ cdef class FamilyTable(Walker):
         if node.op != OP_REPEAT or (node.b <= 1 and node.c < 0):
             return False
         family.part = node.a
+        family.raised = False
         family.low = node.b
         family.high = node.c
         family.counter = self.table.concat(self.table.repeat(node.a, 0, -1), family.rest)
@@ -197,6 +207,8 @@ cdef class FamilyTable(Walker):
         base.n_up_to.assign(base.max_count + 1, 0)
         base.n_inside_up_to.assign(base.max_count + 1, 0)
         base.exits = self.merged_exits()
+        if family.raised:
+            self.note_strains(base, family)
         base.measured = False
         base.margin = 0
         base.rigid = False
@@ -206,6 +218,87 @@ cdef class FamilyTable(Walker):
         self.memory_size_bytes += base.tokens.size() * sizeof(Found) + base.ranges.size() * sizeof(Range)
         self.bases[key] = base
         return base
+
+    cdef CountedBase* wider_base(self, Family* family, int32_t* least) noexcept nogil:
+        """The base of a family with the bounds that it does not count by raised, if nearly all of what it says is true of
+        the family too: of all but the strains that drop by more than `least`. NULL if not, or if nothing is raised.
+
+        A length and a pattern of so many words: the states after each word share it.
+        """
+        cdef Raised raised
+        cdef Family wider = family[0]
+        if family.part < 0 or family.base == family.counter or family.low > 1:
+            return NULL
+        raised = self.raiser.raise_bounds(family.base, 0)
+        # What is counted, and what follows it, must stay the same.
+        if raised.node <= NODE_EPSILON or raised.node == family.base:
+            return NULL
+        if self.raiser.raise_bounds(family.counter, 0).node != family.counter:
+            return NULL
+        # The states of a short part's counts differ by the character: one that is passed over by a token pays nothing.
+        if raised.by_bytes and self.raised_once.insert(raised.node).second:
+            return NULL
+        wider.base = raised.node
+        wider.raised = True
+        wider.by_bytes = raised.by_bytes
+        least[0] = raised.least
+        return self.serving_base(&wider, raised.least)
+
+    cdef CountedBase* raised_base(self, int32_t lex, Family* family, int32_t* least) noexcept nogil:
+        """The same for a lexeme of which nothing is counted; sets the family, which has no bound."""
+        cdef Raised raised
+        if not self.is_wide(lex):
+            return NULL
+        raised = self.raiser.raise_bounds(lex, 0)
+        if raised.node <= NODE_EPSILON or raised.node == lex or raised.by_bytes:
+            return NULL
+        family.part = -1
+        family.low = 0
+        family.high = -1
+        family.rest = NODE_EPSILON
+        family.base = raised.node
+        family.counter = NODE_EMPTY
+        family.raised = True
+        family.by_bytes = False
+        least[0] = raised.least
+        return self.serving_base(family, raised.least)
+
+    cdef CountedBase* serving_base(self, Family* family, int32_t least) noexcept nogil:
+        """The base of a raised family; NULL if it says too much that is not true where bounds are no larger."""
+        cdef CountedBase* base = self.base_of(family)
+        if base == NULL or base.drop > least:
+            return NULL
+        if base.strains.size() >= MOST_STRAINS and base.strains[MOST_STRAINS - 1].drop > least:
+            return NULL
+        return base
+
+    cdef void note_strains(self, CountedBase* base, Family* family) noexcept nogil:
+        """Find out by how much raised bounds drop in the tokens of a base."""
+        cdef Strain strain
+        cdef size_t i
+        base.drop = 0
+        strain.node = strain.depth = -1
+        for i in range(base.tokens.size()):
+            strain.token = base.tokens[i].token
+            strain.drop = max(base.tokens[i].drop, self.raiser.drop_to_end(base.tokens[i].lex))
+            if strain.drop > RAISED_FROM:
+                base.strains.push_back(strain)
+        for i in range(base.ranges.size()):
+            base.drop = max(base.drop, base.ranges[i].drop)
+        if base.selected != NULL:
+            base.drop = max(base.drop, self.raiser.drop_to_end(base.lex))
+            base.drop = max(base.drop, self.closures.of(base.lex).drop)
+        strain.token = -1
+        for i in range(self.exit_places.size()):
+            strain.drop = self.exit_places[i].drop
+            strain.node = self.exit_places[i].node
+            strain.depth = self.exit_places[i].depth
+            if strain.drop > RAISED_FROM and self.exit_places[i].lex == NODE_EPSILON:
+                base.strains.push_back(strain)
+            else:
+                # A token that may leave here and also farther on is not told apart.
+                base.drop = max(base.drop, strain.drop)
+        sort(base.strains.begin(), base.strains.end(), more_strained)
 
     cdef uint64_t single_characters(self, Family* family) noexcept nogil:
         """Groups of characters of several bytes each of which is one repetition."""

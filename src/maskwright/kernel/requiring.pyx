@@ -8,12 +8,16 @@
 # as the only way to the end has an x in it. So it is looked up, once for a state, whether each state that can be
 # reached without these bytes can end without them.
 #
+# And a token that is shorter than all that is taken away cannot have spelled it either: to lose something by what is
+# left of `additionalProperties`, tokens must be that long.
+#
 # Bytes are told apart by the groups of the trie (see trie.pyx).
 #
 # Locking. Everything expects the table's lock.
 
 from cython.operator cimport dereference as deref
 
+from .distances cimport UNBOUNDED
 from .nodes cimport (
     NODE_EMPTY,
     NODE_EPSILON,
@@ -32,13 +36,16 @@ from .trie cimport NO_GROUP, group_of
 cdef int MAX_DEPTH = 200
 # States that are looked at to see whether a lexeme can do without some bytes.
 cdef size_t STATES_LIMIT = 64
+# The same to see how far the end is from all of them: a JSON string has so many.
+cdef size_t REACH_LIMIT = 32
 
 
 cdef class Requirements:
     """What the nodes of one lexeme table require."""
 
-    def __cinit__(self, LexemeTable table):
+    def __cinit__(self, LexemeTable table, Distances distances):
         self.table = table
+        self.distances = distances
 
     cdef uint64_t required(self, int32_t node, int depth) noexcept nogil:
         """Groups of which each word of a node has a byte, as far as that is plain; all for a node without words."""
@@ -123,6 +130,7 @@ cdef class Requirements:
                 previous = child
                 if place.find(child) == place.end():
                     if states.size() == STATES_LIMIT:
+                        self.n_given_up += 1
                         return False
                     place[child] = <int32_t>states.size()
                     states.push_back(child)
@@ -164,6 +172,49 @@ cdef class Requirements:
             ):
                 return False
         return without and self.can_do_without(keep, without)
+
+    cdef bint falls_short(self, int32_t keep, int32_t difference, int32_t n_bytes) noexcept nogil:
+        """Whether no token loses anything by what a difference takes away, since all that is longer than so many bytes
+        and a way on to the end. The states are as in `spares`."""
+        cdef Node node = self.table.nodes[difference]
+        cdef int32_t i, kid, least = UNBOUNDED
+        if node.op == OP_CONCAT:
+            node = self.table.nodes[node.a]
+        if node.op != OP_AND:
+            return False
+        for i in range(node.b):
+            kid = self.table.lists[node.a + i]
+            if self.table.nodes[kid].op == OP_NOT:
+                least = min(least, self.table.lower(self.table.nodes[kid].a, 0))
+        return n_bytes < least and n_bytes < least - self.reach(keep)
+
+    cdef int32_t reach(self, int32_t node) noexcept nogil:
+        """The most bytes that any state reached from a node is away from its end; UNBOUNDED if there are many states."""
+        cdef unordered_map[int32_t, int32_t].iterator known = self.reaches.find(node)
+        cdef vector[int32_t] states
+        cdef unordered_map[int32_t, uint8_t] met
+        cdef size_t here = 0
+        cdef int32_t child, result = 0
+        cdef int byte
+        if known != self.reaches.end():
+            return deref(known).second
+        states.push_back(node)
+        met[node] = 1
+        while here < states.size() and result < UNBOUNDED:
+            result = max(result, self.distances.of(states[here]))
+            for byte in range(256):
+                child = self.table.step(states[here], <uint8_t>byte)
+                if child < 0 or states.size() > REACH_LIMIT:
+                    result = UNBOUNDED
+                elif child != NODE_EMPTY and met.find(child) == met.end():
+                    met[child] = 1
+                    states.push_back(child)
+            here += 1
+        # None of them reaches farther than the first.
+        for here in range(states.size()):
+            if self.reaches.find(states[here]) == self.reaches.end():
+                self.reaches[states[here]] = result
+        return result
 
     cdef bint lacks(self, int32_t node, uint64_t below, uint64_t* without) noexcept nogil:
         """Whether no word of a node can be spelled with some groups alone; adds to `without` what is missing."""

@@ -6,8 +6,9 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
 from .alphabets cimport Selected
+from .contrasting cimport ContrastTable
 from .differences cimport Difference, Differences
-from .families cimport SPARSE_LIMIT, CountedBase, FamilyTable
+from .families cimport SPARSE_LIMIT, CountedBase
 from .trie cimport Trie
 from .walking cimport UNBOUNDED, Exits, Family, Found, Place, Range
 
@@ -52,7 +53,7 @@ cdef uint32_t* self_owned(
 
 cdef void add_summary(uint32_t* bits, Summary* summary, int32_t n_words) noexcept nogil
 
-cdef class SummaryTable(FamilyTable):
+cdef class SummaryTable(ContrastTable):
     cdef Differences differences
     cdef vector[Summary*] by_node
     cdef unordered_map[string, Summary*] unions     # bitmasks of several wide summaries, by which those are
@@ -72,6 +73,10 @@ cdef class SummaryTable(FamilyTable):
     cdef Selected* coast(self, int32_t lex, int32_t* slack) noexcept nogil
     cdef Summary* out_of_reach(self, Family* family, CountedBase* base) noexcept nogil
     cdef Selection select(self, int32_t lex, Family* family, CountedBase* base, int32_t sure, int32_t most) noexcept nogil
+    cdef void relieve(
+        self, int32_t lex, CountedBase* base, int32_t least, Summary* summary, Selection* selection
+    ) noexcept nogil
+    cdef bint may_end_at(self, int32_t lex, int32_t token, int32_t depth) noexcept nogil
     cdef void judge(
         self,
         int32_t lex,

@@ -33,7 +33,7 @@ cdef int NEW_PARTS = 2
 cdef int32_t UNSURE_LIMIT = 16_384
 
 
-cdef class SummaryTable(FamilyTable):
+cdef class SummaryTable(ContrastTable):
     """Summaries of one vocabulary over one lexeme table."""
 
     def __cinit__(self, TokenTrie vocabulary, LexemeTable table):
@@ -224,13 +224,19 @@ cdef class SummaryTable(FamilyTable):
         cdef CountedBase* base
         cdef Summary* summary
         cdef Selection selection
-        cdef int32_t sure, most
-        if not self.family_of(lex, &family) and not self.clipped_family(lex, &family):
-            return NULL
-        base = self.base_of(&family)
+        cdef bint strained
+        cdef int32_t sure, most, least = UNBOUNDED
+        if self.family_of(lex, &family) or self.clipped_family(lex, &family):
+            base = self.wider_base(&family, &least)
+            if base == NULL:
+                base = self.base_of(&family)
+                least = UNBOUNDED
+        else:
+            base = self.raised_base(lex, &family, &least)
         if base == NULL:
             return NULL
-        if family.part < 0 and base.exits != NULL and base.exits.max_length > family.high:
+        strained = not base.strains.empty() and base.strains[0].drop > least
+        if family.part < 0 and 0 <= family.high and base.exits != NULL and base.exits.max_length > family.high:
             return NULL
         most = base.max_count
         if family.part >= 0 and 0 <= family.high < most:
@@ -240,7 +246,7 @@ cdef class SummaryTable(FamilyTable):
         if family.high >= 0:
             sure = family.high - base.margin if family.high >= base.margin else -1
             sure = sure if sure < base.max_count else base.max_count
-        if family.low == 0 and sure == base.max_count <= most and (
+        if not strained and family.low == 0 and sure == base.max_count <= most and (
             family.high < 0 or base.exits == NULL or base.exits.max_count <= family.high
         ):
             return self.out_of_reach(&family, base)
@@ -259,6 +265,8 @@ cdef class SummaryTable(FamilyTable):
         # What the prefix does not settle: tokens too close to the upper bound, tokens in which the repetition is
         # over before the lower one, states that cannot be drawn out to it.
         selection = self.select(lex, &family, base, sure, most)
+        if strained:
+            self.relieve(lex, base, least, summary, &selection)
         if selection.more.size() + selection.fewer.size() > SPARSE_LIMIT:
             self.settle(summary, selection.more, selection.fewer)
         else:
@@ -282,6 +290,9 @@ cdef class SummaryTable(FamilyTable):
             return NULL
         base = self.base_of(&family)
         if base == NULL or base.selected == NULL or self.by_node[lex] != <Summary*>base.unbounded:
+            return NULL
+        # A matcher tells tokens by their alphabets alone.
+        if base.selected.barred:
             return NULL
         # As in `counted`: where the bound is that far away, no token can reach it.
         reach = base.max_count + base.margin
@@ -353,6 +364,52 @@ cdef class SummaryTable(FamilyTable):
                 found.token = trie.ids[j]
                 self.judge(lex, family, base, sure, found, True, alive, &selection)
         return selection
+
+    cdef void relieve(
+        self, int32_t lex, CountedBase* base, int32_t least, Summary* summary, Selection* selection
+    ) noexcept nogil:
+        """Look at what a raised base says of tokens and exits for which its bounds drop by more than the least of the
+        lexeme's own: they are walked with the lexeme."""
+        cdef Trie* trie = &self.vocabulary.trie
+        cdef vector[int32_t] tokens
+        cdef vector[int32_t]* barred
+        cdef Found found
+        cdef size_t i
+        cdef int32_t node, token
+        cdef bint legal
+        for i in range(base.strains.size()):
+            if base.strains[i].drop <= least:
+                break
+            if base.strains[i].token >= 0:
+                tokens.push_back(base.strains[i].token)
+            elif not self.may_end_at(lex, trie.ids[trie.nodes[base.strains[i].node].low], base.strains[i].depth):
+                node = base.strains[i].node
+                barred = &summary.exits.back().barred
+                barred.insert(
+                    barred.end(), trie.ids.begin() + trie.nodes[node].own, trie.ids.begin() + trie.nodes[node].high
+                )
+        if not summary.exits.empty():
+            sort(summary.exits.back().barred.begin(), summary.exits.back().barred.end())
+        sort(tokens.begin(), tokens.end())
+        drop_all(selection.more, tokens)
+        drop_all(selection.fewer, tokens)
+        for i in range(tokens.size()):
+            token = found.token = tokens[i]
+            legal = self.bounded_alive(lex, found)
+            if legal and not (summary.bits != NULL and has_bit(summary.bits, token)):
+                selection.more.push_back(token)
+            elif not legal and summary.bits != NULL and has_bit(summary.bits, token):
+                selection.fewer.push_back(token)
+
+    cdef bint may_end_at(self, int32_t lex, int32_t token, int32_t depth) noexcept nogil:
+        """Whether a lexeme may end after so many bytes of a token."""
+        cdef const uint8_t* text = &self.vocabulary.flat[self.vocabulary.offsets[2 * token]]
+        cdef int32_t i
+        for i in range(depth):
+            lex = self.table.step(lex, text[i])
+            if lex <= NODE_EMPTY:
+                return False
+        return self.table.nodes[lex].nullable
 
     cdef void judge(
         self,
@@ -431,9 +488,11 @@ cdef class SummaryTable(FamilyTable):
         if what.whole <= NODE_EMPTY:
             plain = self.of_wider(lex, gone)
         else:
+            if not self.differences.lost_to_few(&what, gone):
+                gone.clear()
+                if not self.losses(lex, what.whole, gone):
+                    return NULL
             plain = self.of(what.whole)
-            if plain != NULL and not self.differences.lost(&what, gone):
-                plain = NULL
         if plain == NULL:
             return NULL
         summary = self.fresh()
@@ -477,6 +536,16 @@ cdef class SummaryTable(FamilyTable):
         summary = self.of(wider)
         self.widening = False
         return summary
+
+
+cdef void drop_all(vector[int32_t]& values, vector[int32_t]& gone) noexcept nogil:
+    """Remove values that are among sorted others."""
+    cdef size_t i, kept = 0
+    for i in range(values.size()):
+        if not holds(gone, values[i]):
+            values[kept] = values[i]
+            kept += 1
+    values.resize(kept)
 
 
 cdef uint32_t* self_owned(

@@ -10,6 +10,7 @@ from .closures cimport Closure, ClosureTable
 from .distances cimport UNBOUNDED, Distances
 from .lexemes cimport LexemeTable
 from .nodes cimport Node
+from .raising cimport Raiser
 from .simplifying cimport Simplifier
 from .trie cimport TokenTrie, Trie
 
@@ -25,6 +26,7 @@ cdef struct Found:
     int32_t token
     int32_t count               # repetitions begun (counted lexemes)
     int32_t lex                 # lexeme state after it
+    int32_t drop                # the most that raised bounds drop by in it (raising.pyx)
     uint8_t after               # 1: the repetition is over in it
 
 # Tokens taken as a whole subtree: entries `low` to `high` of the vocabulary trie's `ids`. A walk finds them in order.
@@ -33,6 +35,7 @@ cdef struct Range:
     int32_t high
     int32_t node                # the subtree
     int32_t lex                 # a lexeme state; after each of them is one of its closure
+    int32_t drop                # as above, until after the longest of them
     int32_t more                # count of an entry = this + its number of character-beginning bytes
 
 # A run of entries of a trie's `ids`.
@@ -52,6 +55,8 @@ cdef struct Family:
     int32_t rest                # what follows; starts with other bytes than `part`
     int32_t base                # the whole lexeme without bounds
     int32_t counter             # `part* rest` alone
+    bint raised                 # 1: other bounds in `base` are raised (raising.pyx)
+    bint by_bytes               # 1: some of them are of parts that are never long
     ByteSet single              # bytes that are one repetition on their own (set by base_of)
     ByteSet starts              # bytes that begin a repetition (the same)
     uint64_t single_groups      # groups of which all characters are one repetition each
@@ -64,6 +69,7 @@ cdef struct Place:
     int32_t leads               # bytes on the way here that begin a character
     int32_t counter             # state of Family.counter
     int32_t count
+    int32_t drop                # of raised bounds, at most so far
     uint8_t after
     uint8_t home                # 1: made of `Walker.home_groups` alone so far
 
@@ -77,6 +83,7 @@ cdef class Walker:
     cdef unordered_map[string, Exits*] known_exits # by what they are made of
     cdef Simplifier simplifier
     cdef ClosureTable closures
+    cdef Raiser raiser
     cdef uint32_t* all_bits                         # bitmask of all text tokens; NULL until asked for
     cdef vector[Place] places                       # scratch
     cdef vector[Place] exit_places
@@ -91,6 +98,8 @@ cdef class Walker:
     cdef bint walk(self, int32_t lex, Family* family) noexcept nogil
     cdef int32_t step(self, int32_t lex, uint8_t byte) noexcept nogil
     cdef void take_alphabets(self, int32_t lex, Family* family) noexcept nogil
+    cdef bint is_out_of_reach(self, Closure* closure, Family* family) noexcept nogil
+    cdef bint leads_on(self, int32_t lex, int32_t node, int32_t depth) noexcept nogil
     cdef uint64_t taken_groups(self, int32_t lex) noexcept nogil
     cdef void start_walk(self, int32_t lex, Family* family) noexcept nogil
     cdef void descend(self, Place* place, int32_t child, int32_t lex, Family* family) noexcept nogil

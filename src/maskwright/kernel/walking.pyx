@@ -25,8 +25,9 @@ from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 from libcpp.string cimport string
 
-from .alphabets cimport unmixed
+from .alphabets cimport completed, unmixed
 from .nodes cimport CODE_UNKNOWN, LIVE_UNKNOWN, LIVE_YES, NODE_EMPTY, NODE_EPSILON, OP_LITERAL
+from .raising cimport FAR_FROM
 from .trie cimport NO_GROUP, TrieNode, group_of, trie_child
 
 # Children of several places of a trie, by byte.
@@ -53,6 +54,7 @@ cdef class Walker:
         self.n_words = (vocabulary.vocab_size + 31) // 32
         self.distances = Distances(table)
         self.closures = ClosureTable(table, self.distances)
+        self.raiser = self.closures.raiser
         self.simplifier = Simplifier(table)
         self.alphabets = Alphabets(vocabulary)
 
@@ -121,6 +123,7 @@ cdef class Walker:
         root.leads = 0
         root.counter = family.counter if family != NULL and family.part >= 0 else NODE_EMPTY
         root.count = 0
+        root.drop = 0
         root.after = 0
         root.home = 1
         self.places.push_back(root)
@@ -128,25 +131,41 @@ cdef class Walker:
     cdef void take_alphabets(self, int32_t lex, Family* family) noexcept nogil:
         """Set `selected` if tokens are made up of characters that stay inside from the root on, in any order."""
         cdef Closure* closure
-        cdef uint64_t back, groups
+        cdef Closure* chosen
+        cdef uint64_t back, groups, barred = 0
+        cdef uint64_t[2] living, dead
         self.home_groups = 0
         if self.table.nodes[lex].nullable or self.table.nodes[lex].op == OP_LITERAL:
             return
         back = self.closures.home_groups(lex)
         groups = back
         closure = self.closures.if_due(lex, <int32_t>self.vocabulary.trie.ids.size())
-        if closure != NULL and closure.bound == UNBOUNDED and closure.groups & ~back:
+        if closure != NULL and closure.groups & ~back and self.is_out_of_reach(closure, family):
             groups = closure.groups
+        chosen = closure if groups != back else NULL
         if family != NULL and family.part >= 0:
             groups &= family.single_groups
+        if unmixed(groups) != groups and self.closures.dead_bytes(lex, chosen, living, dead):
+            if family != NULL and family.part >= 0:
+                living[0] &= family.single.words[0]
+                living[1] &= family.single.words[1]
+            groups = completed(groups, living, dead, &barred)
         self.home_groups = unmixed(groups)
         if not self.home_groups:
             return
-        self.selected = self.alphabets.within(self.home_groups)
+        self.selected = self.alphabets.without(self.home_groups, barred)
         self.away_groups = ~self.home_groups
         if not self.home_groups & ~back:
             # No other state is ever passed, so what this one does not take ends all.
             self.away_groups &= self.taken_groups(lex)
+
+    cdef bint is_out_of_reach(self, Closure* closure, Family* family) noexcept nogil:
+        """Whether no token of a closure's characters alone can reach its bound."""
+        if closure.bound == UNBOUNDED:
+            return True
+        return family == NULL and (
+            self.alphabets.within(unmixed(closure.groups)).longest <= closure.bound - closure.margin
+        )
 
     cdef uint64_t taken_groups(self, int32_t lex) noexcept nogil:
         """Groups of bytes some of which a state takes."""
@@ -170,6 +189,8 @@ cdef class Walker:
         deeper.lex = lex
         deeper.depth += 1
         deeper.leads += 0 if 0x80 <= byte < 0xC0 else 1
+        if family != NULL and family.raised:
+            deeper.drop = max(deeper.drop, self.raiser.drop(lex, 0))
         deeper.home = place.home and (0x80 <= byte < 0xC0 or in_groups(byte, self.home_groups))
         if counting and not place.after:
             # Without a conjunction the base is its own counter.
@@ -189,6 +210,7 @@ cdef class Walker:
         elif node.low < node.own:
             token.lex = lex
             token.count = deeper.count if counting else deeper.depth
+            token.drop = deeper.drop
             token.after = deeper.after
             for i in range(node.low, node.own):
                 token.token = trie.ids[i]
@@ -212,17 +234,18 @@ cdef class Walker:
             return node.whole and not node.below & self.away_groups
         if counting and (place.after or place.counter != family.counter or node.below & ~family.single_groups):
             return False
-        closure = self.closures.if_due(place.lex, node.high - node.own)
-        if closure == NULL or node.below & ~closure.groups:
-            return False
-        # Characters of several bytes pass through other states, so they must be whole ones.
-        if not node.whole:
-            return False
-        if closure.bound < UNBOUNDED and node.longest - place.depth > closure.bound - closure.margin:
+        if not self.leads_on(place.lex, place.node, place.depth):
             return False
         if family == NULL:
             self.take(node.own, node.high)
             return True
+        closure = self.closures.of(place.lex)
+        taken.drop = max(place.drop, closure.drop)
+        if closure.bound < UNBOUNDED and family.raised:
+            # Found without the bounds, so it is not known by how much they drop; not by more than there are bytes.
+            taken.drop = node.longest + closure.margin
+            if not family.by_bytes or closure.margin >= FAR_FROM or taken.drop > FAR_FROM:
+                return False
         taken.low = node.own
         taken.high = node.high
         taken.node = place.node
@@ -230,6 +253,16 @@ cdef class Walker:
         taken.more = place.count - place.leads if counting else 0
         self.ranges.push_back(taken)
         return True
+
+    cdef bint leads_on(self, int32_t lex, int32_t node, int32_t depth) noexcept nogil:
+        """Whether all tokens below a node of the trie, so many bytes below the root, stay inside a lexeme that is in this
+        state there, since its closure has all their characters."""
+        cdef TrieNode* below = &self.vocabulary.trie.nodes[node]
+        cdef Closure* closure = self.closures.if_due(lex, below.high - below.own)
+        # Characters of several bytes pass through other states, so they must be whole ones.
+        if closure == NULL or below.below & ~closure.groups or not below.whole:
+            return False
+        return closure.bound == UNBOUNDED or below.longest - depth <= closure.bound - closure.margin
 
     # ---- sets of tokens --------------------------------------------------------------------------
 
