@@ -94,6 +94,9 @@ cdef class FamilyTable(Walker):
             family.base = self.table.and_of(kids)
         if family.base < 0 or family.counter < 0:
             return False
+        # With distant bounds inside, each of their counts would have a base of its own: all are clipped instead.
+        if self.clipper.clip(family.base, 0).node != family.base:
+            return False
         return self.simplifier.is_code(family.part) and self.simplifier.starts_apart(family.part, family.rest)
 
     cdef bint clipped_family(self, int32_t lex, Family* family) noexcept nogil:
