@@ -52,9 +52,8 @@ def label_rules(encoding: Encoding) -> list[Lexeme]:
     return [
         _hyphens(encoding),
         _neighbours(encoding),
-        _katakana_dot(encoding),
         _joiners(encoding),
-        _direction(encoding),
+        _direction_and_katakana_dot(encoding),
         _order_of_marks(encoding),
         *_compositions(encoding),
     ]
@@ -116,18 +115,6 @@ def _neighbours(encoding: Encoding) -> Lexeme:
     return _rule(encoding, kinds, "other", step, lambda state: state not in ("dot", "keraia"))
 
 
-def _katakana_dot(encoding: Encoding) -> Lexeme:
-    """RFC 5892 appendix A.7: with a katakana middle dot there is Hiragana, Katakana or Han."""
-    kinds = {"dot": _KATAKANA_DOT, "japanese": _script("Hiragana", "Katakana", "Han")}
-
-    def step(state: str, kind: str | None) -> str:
-        if "japanese" in (state, kind):
-            return "japanese"
-        return "dot" if "dot" in (state, kind) else "other"
-
-    return _rule(encoding, kinds, "other", step, lambda state: state != "dot")
-
-
 def _joiners(encoding: Encoding) -> Lexeme:
     """RFC 5892 appendices A.1 and A.2: after a virama, or (the non-joiner) between joining letters."""
     kinds = _kinds(
@@ -160,35 +147,49 @@ def _joiners(encoding: Encoding) -> Lexeme:
     return _rule(encoding, kinds, (False, False, False), step, lambda state: not state[2])
 
 
-def _direction(encoding: Encoding) -> Lexeme:
-    """RFC 5893 section 2, rules 1 to 4, for labels with a right-to-left character.
+def _direction_and_katakana_dot(encoding: Encoding) -> Lexeme:
+    """RFC 5893 section 2, rules 1 to 4, for labels with a right-to-left character; RFC 5892 appendix A.7.
 
-    That Arabic-Indic and extended digits do not mix (RFC 5892 appendices A.8 and A.9) is rule 4 here: the
-    former are Arabic numbers, the latter European ones.
+    With a katakana middle dot there is Hiragana, Katakana or Han, all of which run from left to right. So a
+    right-to-left label has no dot, which a rule of its own would leave to be found out by trying all there is.
+    That Arabic-Indic and extended digits do not mix (RFC 5892 appendices A.8 and A.9) is rule 4 here: the former
+    are Arabic numbers, the latter European ones.
     """
     kinds = {
         "letter": unpack(tables.RIGHT_TO_LEFT),
         "arabic": unpack(tables.ARABIC_NUMBER),
         "european": unpack(tables.EUROPEAN_NUMBER),
         "mark": unpack(tables.NONSPACING),
-        "neutral": unpack(tables.NEUTRAL),
+        "neutral": subtract(unpack(tables.NEUTRAL), _KATAKANA_DOT),
+        "dot": _KATAKANA_DOT,
+        "japanese": _script("Hiragana", "Katakana", "Han"),
     }
-    start, left_to_right = ("start", ""), ("left to right", "")
 
-    # Of a right-to-left label: what its end would be, marks apart, and the kind of its numbers.
+    # Of a left-to-right label: whether there is a dot, or Japanese. Of a right-to-left one: what its end would be,
+    # marks apart, and the kind of its numbers.
     def step(state: tuple[str, str], kind: str | None) -> tuple[str, str] | None:
-        last, numbers = state
-        if state == start and kind == "letter":
-            return "good", ""
-        if state in (start, left_to_right):
-            return None if kind in ("letter", "arabic") else left_to_right
-        if kind is None:
+        direction, seen = state
+        if state == ("", "") and kind == "letter":
+            return "right to left", ""
+        if direction in ("", "left to right"):
+            if kind in ("letter", "arabic"):
+                return None
+            return "left to right", kind if kind in ("dot", "japanese") and seen != "japanese" else seen
+        if kind in (None, "dot", "japanese"):
             return None
         if kind in ("arabic", "european"):
-            return ("good", kind) if numbers in ("", kind) else None
-        return (last if kind == "mark" else "good" if kind == "letter" else "bad"), numbers
+            return ("right to left", kind) if seen in ("", kind) else None
+        if kind == "mark":
+            return state
+        return "right to left" if kind == "letter" else "unfinished", seen
 
-    return _rule(encoding, kinds, start, step, lambda state: state[0] in ("good", "left to right"))
+    return _rule(
+        encoding,
+        kinds,
+        ("", ""),
+        step,
+        lambda state: state[0] in ("left to right", "right to left") and state[1] != "dot",
+    )
 
 
 def _order_of_marks(encoding: Encoding) -> Lexeme:
