@@ -28,6 +28,9 @@ SCHEMAS = [
     {"type": "string", "not": {"pattern": "^[a-z]{0,40}$"}},
     {"type": "string", "format": "email"},
     {"type": "string", "format": "hostname"},
+    {"type": "string", "format": "idn-hostname"},
+    {"type": "string", "format": "idn-email"},
+    {"type": "string", "format": "regex"},
     {"type": "string", "format": "date-time"},
     {
         "type": "object",

@@ -150,10 +150,12 @@ def _joiners(encoding: Encoding) -> Lexeme:
 def _direction_and_katakana_dot(encoding: Encoding) -> Lexeme:
     """RFC 5893 section 2, rules 1 to 4, for labels with a right-to-left character; RFC 5892 appendix A.7.
 
-    With a katakana middle dot there is Hiragana, Katakana or Han, all of which run from left to right. So a
-    right-to-left label has no dot, which a rule of its own would leave to be found out by trying all there is.
-    That Arabic-Indic and extended digits do not mix (RFC 5892 appendices A.8 and A.9) is rule 4 here: the former
-    are Arabic numbers, the latter European ones.
+    With a katakana middle dot there is Hiragana, Katakana or Han, all of which run from left to right, so no
+    right-to-left label has one. As rules of their own the two would leave that to be found out by a search
+    through all other rules.
+
+    That Arabic-Indic and extended digits do not mix (RFC 5892 appendices A.8 and A.9) is rule 4 here: the
+    former are Arabic numbers, the latter European ones.
     """
     kinds = {
         "letter": unpack(tables.RIGHT_TO_LEFT),
@@ -165,11 +167,15 @@ def _direction_and_katakana_dot(encoding: Encoding) -> Lexeme:
         "japanese": _script("Hiragana", "Katakana", "Han"),
     }
 
-    # Of a left-to-right label: whether there is a dot, or Japanese. Of a right-to-left one: what its end would be,
-    # marks apart, and the kind of its numbers.
+    start = ("", "")
+    ends = {("left to right", ""), ("left to right", "japanese")}
+    ends |= {("right to left", numbers) for numbers in ("", "arabic", "european")}
+
+    # Of a left-to-right label: whether there is a dot, or Japanese. Of a right-to-left one: whether it may
+    # end here, marks apart, and the kind of its numbers.
     def step(state: tuple[str, str], kind: str | None) -> tuple[str, str] | None:
         direction, seen = state
-        if state == ("", "") and kind == "letter":
+        if state == start and kind == "letter":
             return "right to left", ""
         if direction in ("", "left to right"):
             if kind in ("letter", "arabic"):
@@ -183,13 +189,7 @@ def _direction_and_katakana_dot(encoding: Encoding) -> Lexeme:
             return state
         return "right to left" if kind == "letter" else "unfinished", seen
 
-    return _rule(
-        encoding,
-        kinds,
-        ("", ""),
-        step,
-        lambda state: state[0] in ("left to right", "right to left") and state[1] != "dot",
-    )
+    return _rule(encoding, kinds, start, step, lambda state: state in ends)
 
 
 def _order_of_marks(encoding: Encoding) -> Lexeme:
