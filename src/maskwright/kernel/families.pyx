@@ -3,8 +3,8 @@
 # In `x{m,n}` each count is another state. If x is a prefix code (a JSON character, a byte of white space)
 # and what follows starts differently, the tokens and their number of x's are found once for `x*`
 # (the *base*), and a bound only selects by that number. The same holds under a conjunction, as of
-# a length and a pattern. Any other lexeme with distant bounds is treated likewise after clipping them
-# (clipping.pyx), counting bytes instead.
+# a length and a pattern. Any other lexeme with distant bounds, and a conjunction with more of them inside, is
+# treated likewise after clipping them (clipping.pyx), counting bytes instead.
 #
 # A token that begins k repetitions is legal if the rest can end within what the bounds leave. That is a
 # comparison of numbers once two things are known about the state after it: a number of repetitions
