@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 from ...lexeme import Lexeme
 from ...regex import Encoding
+from ...regex.bytetrie import Interval
 from ...regex.charset import Ranges, make, subtract, unite
 from ...regex.classes import property_set, unpack
 from . import idna_tables as tables
@@ -90,7 +91,7 @@ def _hyphens(encoding: Encoding) -> Lexeme:
             return None
         return f"A{last}"
 
-    return _rule(encoding, kinds, "", step, lambda state: not ("-" + state).endswith("-"))
+    return _rule(encoding, kinds, "", step, lambda state: state != "" and not state.endswith("-"))
 
 
 def _neighbours(encoding: Encoding) -> Lexeme:
@@ -277,16 +278,13 @@ def _rule(
     return encoding.automaton_of_kinds(_cover(list(kinds.values())), table, ends)
 
 
-_Cover: TypeAlias = list[tuple[int, int, int]]
-
-
-def _cover(sets: list[Ranges]) -> _Cover:
+def _cover(sets: list[Ranges]) -> list[Interval]:
     """All code points as ranges of members of the same set, numbered from 1; 0 for members of none.
 
     A character that no label has goes to the range before it.
     """
     others = subtract(unite(CHARACTERS, PLAIN), unite((), *sets))
-    cover: _Cover = []
+    cover: list[Interval] = []
     for low, high, which in sorted(
         (low, high, which) for which, ranges in enumerate([others, *sets]) for low, high in ranges
     ):
