@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maskwright.lexeme import EMPTY, Op
+from maskwright.kernel.lexemes import is_empty
+from maskwright.lexeme import EMPTY, Op, difference
 from maskwright.regex import (
     JSON_ANY_SPELLING,
     JSON_CANONICAL,
@@ -162,6 +163,19 @@ def test_character_automaton(encoding: Encoding) -> None:
     lexeme = encoding.automaton(rows, [0])
     for text in ["", "é", "éé", 'a"é"é', "\n😀", "😀a😀\x00"]:
         assert accepts(lexeme, spell(encoding, text)) == (sum(char > "\x7f" for char in text) % 2 == 0)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS, ids=repr)
+def test_an_automaton_of_kinds_is_the_automaton_of_its_ranges(encoding: Encoding) -> None:
+    cover = [(0, 0x60, 0), (0x61, 0x7A, 1), (0x7B, 0x2FFF, 0), (0x3000, 0xD7FF, 2), (0xE000, 0x10FFFF, 1)]
+    # From the third state nothing but kind 2 leads on; to the fourth nothing leads that ends.
+    table = [[0, 1, 2], [1, 2, -1], [-1, -1, 1], [3, 3, 3], [3, 0, 3]]
+    rows = [[(low, high, row[kind]) for low, high, kind in cover if row[kind] >= 0] for row in table]
+    one, other = encoding.automaton_of_kinds(cover, table, [1, 2]), encoding.automaton(rows, [1, 2])
+    assert is_empty(difference(one, other))
+    assert is_empty(difference(other, one))
+    assert accepts(one, spell(encoding, "A\u3000\u3000z"))
+    assert not accepts(one, spell(encoding, "A\u3000z"))
 
 
 def test_quotes() -> None:

@@ -82,7 +82,7 @@ cdef class ClosureTable:
             if self.of_union(lex, &closure) or self.of_bounded(lex, &closure) or self.of_next(lex, &closure):
                 return self.keep(lex, &closure)
             closure.wide = WIDE_GROUPS
-            if self.alive_ascii(lex, &closure) < CLOSURE_FROM:
+            if drop_counted(self.table, lex, &closure, self.alive_ascii(lex, &closure)) < CLOSURE_FROM:
                 closure.ascii[0] = closure.ascii[1] = 0
                 closure.wide = 0
             else:
@@ -549,3 +549,29 @@ cdef class ClosureTable:
             if targets.empty() or targets.back() != states[i]:
                 targets.push_back(states[i])
         return True
+
+
+cdef int drop_counted(LexemeTable table, int32_t lex, Closure* closure, int n_alive) noexcept nogil:
+    """Drop single bytes that cannot be repeated, as before a near bound, until too few are left; how many are.
+
+    Exploring finds that out too, but from all states within the bound.
+    """
+    cdef int byte, i
+    cdef int32_t current, following
+    for byte in range(128):
+        if n_alive < CLOSURE_FROM:
+            break
+        if not (closure.ascii[byte >> 6] >> (byte & 63)) & 1:
+            continue
+        current = lex
+        # Bounds farther away than that have been dropped.
+        for i in range(NEAR):
+            following = table.step(current, <uint8_t>byte)
+            if following <= NODE_EPSILON:
+                closure.ascii[byte >> 6] &= ~(<uint64_t>1 << (byte & 63))
+                n_alive -= 1
+                break
+            if following == current:
+                break
+            current = following
+    return n_alive

@@ -3,8 +3,8 @@
 # In `x{m,n}` each count is another state. If x is a prefix code (a JSON character, a byte of white space)
 # and what follows starts differently, the tokens and their number of x's are found once for `x*`
 # (the *base*), and a bound only selects by that number. The same holds under a conjunction, as of
-# a length and a pattern. Any other lexeme with distant bounds is treated likewise after clipping them
-# (clipping.pyx), counting bytes instead.
+# a length and a pattern. Any other lexeme with distant bounds, and a conjunction with more of them inside, is
+# treated likewise after clipping them (clipping.pyx), counting bytes instead.
 #
 # A token that begins k repetitions is legal if the rest can end within what the bounds leave. That is a
 # comparison of numbers once two things are known about the state after it: a number of repetitions
@@ -101,6 +101,9 @@ cdef class FamilyTable(Walker):
             kids[place] = family.counter
             family.base = self.table.and_of(kids)
         if family.base < 0 or family.counter < 0:
+            return False
+        # With distant bounds inside, each of their counts would have a base of its own: all are clipped instead.
+        if self.clipper.clip(family.base, 0).node != family.base:
             return False
         return self.simplifier.is_code(family.part) and self.simplifier.starts_apart(family.part, family.rest)
 

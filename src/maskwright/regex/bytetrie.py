@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TypeAlias
 
 from .charset import Ranges
@@ -89,6 +90,55 @@ class ByteTrie:
                     order.append(child)
         return order
 
+    def automaton(self, root: Ref, table: Sequence[Sequence[int]]) -> list[Row]:
+        """Rows of an automaton whose states read one character and go where its kind leads.
+
+        The trie is walked once for each state, but parts that lead two states to the same targets are one.
+
+        Args:
+            root: A node whose ends are kinds of characters.
+            table: For each state the target of each kind; -1 for none.
+
+        Returns:
+            The rows of these states, in their order, then those within characters. Transitions are
+            (low byte, high byte, number of a row).
+        """
+        kinds: list[tuple[int, ...]] = []
+        for row in self.rows:  # what a node leads to was made before it
+            below = [(~ref,) if ref < 0 else kinds[ref] for _, _, ref in row]
+            kinds.append(tuple(sorted({kind for some in below for kind in some})))
+        select = [itemgetter(*some) for some in kinds]
+        made: list[dict[object, int]] = [{} for _ in kinds]
+        numbers: dict[Row, int] = {}
+        inner: list[Row] = []
+
+        def within(node: Ref, targets: Sequence[int]) -> Row:
+            out: list[tuple[int, int, int]] = []
+            for low, high, ref in self.rows[node]:
+                if ref < 0:
+                    target = targets[~ref]
+                else:
+                    key = select[ref](targets)
+                    found = made[ref].get(key)
+                    if found is None:
+                        row = within(ref, targets)
+                        found = numbers.get(row) if row else -1
+                        if found is None:
+                            found = numbers[row] = len(table) + len(inner)
+                            inner.append(row)
+                        made[ref][key] = found
+                    target = found
+                if target < 0:
+                    continue
+                if out and out[-1][2] == target and out[-1][1] == low - 1:
+                    out[-1] = (out[-1][0], high, target)
+                else:
+                    out.append((low, high, target))
+            return tuple(out)
+
+        outer = [within(root, targets) for targets in table]
+        return outer + inner
+
     def _block(self, number: int, level: int, intervals: tuple[Interval, ...]) -> Ref:
         form = self._forms[number]
         if level == len(form.digits):
@@ -98,9 +148,11 @@ class ByteTrie:
         if ref is None:
             weight = form.weights[level]
             edges: dict[Ref, list[int]] = {}
-            for digit, inner in _by_digit(intervals, weight):
+            for first, last, inner in _by_digit(intervals, weight):
                 child = self._block(number, level + 1, inner)
-                edges.setdefault(child, []).extend(form.digits[level][digit])
+                values = edges.setdefault(child, [])
+                for entry in form.digits[level][first : last + 1]:
+                    values.extend(entry)
             ref = self._memo[key] = self._intern(_runs(edges))
         return ref
 
@@ -144,14 +196,27 @@ def _clip(intervals: Sequence[Interval], domain: Ranges, offset: int) -> tuple[I
     return tuple(out)
 
 
-def _by_digit(intervals: tuple[Interval, ...], weight: int) -> list[tuple[int, tuple[Interval, ...]]]:
-    """Split a block's intervals by its leading digit; the parts are relative to their own block."""
+def _by_digit(intervals: tuple[Interval, ...], weight: int) -> list[tuple[int, int, tuple[Interval, ...]]]:
+    """Split a block's intervals by their leading digits: first and last digit, and what is in the block of
+    each digit from the one to the other, relative to that block."""
     parts: dict[int, list[Interval]] = {}
+    runs: list[tuple[int, int, tuple[Interval, ...]]] = []
     for low, high, target in intervals:
-        for digit in range(low // weight, high // weight + 1):
-            base = digit * weight
-            parts.setdefault(digit, []).append((max(low - base, 0), min(high - base, weight - 1), target))
-    return [(digit, _joined(part)) for digit, part in parts.items()]
+        first, begin = divmod(low, weight)
+        last, end = divmod(high, weight)
+        if first == last and (begin or end < weight - 1):
+            parts.setdefault(first, []).append((begin, end, target))
+            continue
+        if begin:
+            parts.setdefault(first, []).append((begin, weight - 1, target))
+            first += 1
+        if end < weight - 1:
+            parts.setdefault(last, []).append((0, end, target))
+            last -= 1
+        # Whole blocks of one target, most of all single characters, are the same in all their digits.
+        if first <= last:
+            runs.append((first, last, ((0, weight - 1, target),)))
+    return runs + [(digit, digit, _joined(part)) for digit, part in parts.items()]
 
 
 def _joined(intervals: list[Interval]) -> tuple[Interval, ...]:

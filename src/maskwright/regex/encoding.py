@@ -135,6 +135,21 @@ class Encoding:
         table = [[(low, high, state(ref)) for low, high, ref in row] for row in spelled]
         return _reachable(table, frozenset(accepting))
 
+    def automaton_of_kinds(
+        self, cover: Sequence[Interval], table: Sequence[Sequence[int]], accepting: Iterable[int]
+    ) -> Lexeme:
+        """As `automaton`, for one of many states that tell the same kinds of characters apart.
+
+        Args:
+            cover: Characters as ranges (low, high, kind), sorted and disjoint. Kinds count from 0.
+            table: For each state the target of each kind, -1 for a dead end. State 0 is the start, and all
+                states can be reached from it.
+            accepting: States in which the language may end.
+        """
+        trie = ByteTrie(self._forms)
+        root = trie.root(cover)
+        return EMPTY if root is None else automaton(trie.automaton(root, table), accepting)
+
     def _spell(self, text: str) -> bytes:
         raise NotImplementedError
 

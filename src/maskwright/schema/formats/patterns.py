@@ -12,11 +12,14 @@ of what a model then writes would not compile.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from string import digits
 from typing import Final
 
-from ...lexeme import Lexeme, concat, difference, optional, star, union
+from ...lexeme import Lexeme, concat, intersection, optional, star, union
 from ...regex import Encoding, compile_regex
-from ...regex.charset import ALL, intersect, subtract
+from ...regex.bytetrie import Interval
+from ...regex.charset import ALL, intersect, make, subtract
 
 __all__ = ["regex"]
 
@@ -69,10 +72,43 @@ def regex(encoding: Encoding) -> Lexeme:
         look = concat(compiled(r"\(\?<?[=!]"), disjunction, close)
         atom = concat(union(simple, group), optional(quantifier))
         disjunction = star(union(boundary, look, atom, bar))
-    named_twice = compiled(r"[^]*\(\?<[^=!][^]*\(\?<[^=!][^]*")
-    # \0 must not be followed by a digit. This also refuses an escaped backslash before such digits.
-    octal = compiled(r"[^]*\\0[0-9][^]*")
-    return difference(disjunction, union(named_twice, octal))
+    return intersection(disjunction, _without_octals(encoding), _with_one_name(encoding))
+
+
+def _without_octals(encoding: Encoding) -> Lexeme:
+    r"""Texts without ``\0`` before a digit. This also refuses an escaped backslash before such digits.
+
+    Not the complement of those with one: that a complement can no longer end shows only when all that the
+    pattern may go on with has been tried. An automaton has no transition there.
+    """
+    backslash = {"\\": 1}
+    rows = [
+        _row(backslash, 0),
+        _row({"0": 2, **backslash}, 0),
+        _row({**dict.fromkeys(digits), **backslash}, 0),
+    ]
+    return encoding.automaton(rows, range(len(rows)))
+
+
+def _with_one_name(encoding: Encoding) -> Lexeme:
+    """Texts in which ``(?<``, and then neither ``=`` nor ``!``, stands at most once. No complement either."""
+    rows: list[list[Interval]] = []
+    for none, named in ((0, 4), (4, None)):
+        opening = {"(": none + 1}
+        rows += [
+            _row(opening, none),
+            _row({"?": none + 2, **opening}, none),
+            _row({"<": none + 3, **opening}, none),
+            _row({"=": none, "!": none}, named),
+        ]
+    return encoding.automaton(rows, range(len(rows)))
+
+
+def _row(targets: Mapping[str, int | None], other: int | None) -> list[Interval]:
+    """Transitions by some characters and by all others; None for none."""
+    ends = {(ord(char), ord(char)): target for char, target in targets.items()}
+    ends |= dict.fromkeys(subtract(ALL, make(ends)), other)
+    return sorted((low, high, target) for (low, high), target in ends.items() if target is not None)
 
 
 def _quantifier(encoding: Encoding) -> Lexeme:
