@@ -26,6 +26,7 @@ cdef class Fragment:
     cdef void add(self, int32_t source, int32_t kind, int32_t target, label)
     cdef void act(self, int32_t source, int32_t target, int action, int32_t a, int32_t b, int32_t c)
     cdef int build(self, expr, int32_t source, int32_t target) except -1
+    cdef int build_parts(self, expr, int32_t source, int32_t target) except -1
     cdef int sequence(self, tuple parts, int32_t source, int32_t target) except -1
     cdef int repetition(self, Repeat expr, int32_t source, int32_t target) except -1
     cdef int counted(self, Repeat expr) except -1

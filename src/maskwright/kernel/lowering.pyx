@@ -18,6 +18,10 @@ from ..rules import Action, Rule
 
 from .network cimport EDGE_CALL, EDGE_EPSILON, EDGE_FRESH, EDGE_LEXEME, EDGE_TOKENS
 
+cdef extern from "Python.h":
+    int Py_EnterRecursiveCall(const char* where) except -1
+    void Py_LeaveRecursiveCall()
+
 cdef object _LITERAL = Op.LITERAL
 cdef object _EPSILON = Op.EPSILON
 cdef int _COUNT = Action.COUNT
@@ -98,15 +102,8 @@ cdef class Fragment:
             self.add(source, EDGE_LEXEME, target, (<Lex>expr).lexeme)
         elif kind is Call:
             self.add(source, EDGE_CALL, target, (<Call>expr).rule)
-        elif kind is Seq:
-            self.sequence((<Seq>expr).parts, source, target)
-        elif kind is Alt:
-            for option in (<Alt>expr).options:
-                self.build(option, source, target)
         elif kind is Act:
             self.act(source, target, (<Act>expr).action, (<Act>expr).a, (<Act>expr).b, (<Act>expr).c)
-        elif kind is Repeat:
-            self.repetition(expr, source, target)
         elif kind is Tokens:
             self.add(source, EDGE_TOKENS, target, (<Tokens>expr).ids)
         elif kind is Fresh:
@@ -115,6 +112,24 @@ cdef class Fragment:
             edge.a = (<Fresh>expr).slot
             edge.b = (<Fresh>expr).any_order
             edge.c = (<Fresh>expr).again
+        else:
+            Py_EnterRecursiveCall(" in an expression")
+            try:
+                self.build_parts(expr, source, target)
+            finally:
+                Py_LeaveRecursiveCall()
+        return 0
+
+    cdef int build_parts(self, expr, int32_t source, int32_t target) except -1:
+        """The same for an expression of others."""
+        kind = type(expr)
+        if kind is Seq:
+            self.sequence((<Seq>expr).parts, source, target)
+        elif kind is Alt:
+            for option in (<Alt>expr).options:
+                self.build(option, source, target)
+        elif kind is Repeat:
+            self.repetition(expr, source, target)
         else:
             raise TypeError(f"not an expression: {expr!r}")
         return 0

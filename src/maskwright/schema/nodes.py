@@ -128,7 +128,7 @@ class Documents:
 
     def __init__(self, schema: Any, registry: Any = None, *, is_dynamic: bool = True) -> None:
         self._nodes: dict[tuple[int, int, tuple[Resource, ...]], Node] = {}
-        self._resolved: dict[tuple[Node, str], Node] = {}
+        self._resolved: dict[tuple[Resource, tuple[Resource, ...], str], Node] = {}
         self._resources: dict[tuple[int, str], Resource] = {}
         self._given_registry = registry
         self._registry: Any = None
@@ -184,9 +184,11 @@ class Documents:
         Raises:
             SchemaError: There is no such place, or its document is not in the registry.
         """
-        found = self._resolved.get((node, ref))
+        # What it leads to depends on where the document begins and was entered, not on the node.
+        place = (node.resource, node.scope, ref)
+        found = self._resolved.get(place)
         if found is None:
-            found = self._resolved[node, ref] = self._resolve(node, ref, keyword)
+            found = self._resolved[place] = self._resolve(node, ref, keyword)
         return found
 
     def _resolve(self, node: Node, ref: str, keyword: str) -> Node:
@@ -355,9 +357,10 @@ class Documents:
         """Follow a JSON pointer; None when an ``$id`` on the way asks for the registry."""
         schema: Any = resource.contents
         key: list[str | int] = []
-        for raw in unquote(fragment).split("/")[1:]:
-            part: str | int = unescape(raw)
-            if isinstance(schema, dict) and schema is not resource.contents:
+        for raw in (unquote(fragment) if "%" in fragment else fragment).split("/")[1:]:
+            part: str | int = unescape(raw) if "~" in raw else raw
+            is_apart = isinstance(schema, dict) and ("$id" in schema or "id" in schema)
+            if is_apart and schema is not resource.contents:
                 inner = self._entered(schema, resource)
                 if inner is not None:
                     if not crawl:

@@ -40,8 +40,9 @@ cdef object _LITERALS = Op.LITERALS
 cdef object _QUOTE = literal(b'"')
 # Members in one flat sequence; more go into a rule of their own, which is lowered when generation comes there.
 cdef int LONGEST_SEQUENCE = 64
-# Texts of an enum that is written where it stands.
+# Texts of an enum that is written where it stands, and arrays in one another that are.
 cdef int MOST_INLINE = 16
+cdef int MOST_NESTED = 16
 
 # What a schema object says, as the sum of these over its keywords.
 cdef int TYPE = 1
@@ -334,7 +335,7 @@ cdef bint _is_range(low, high):
 
 cdef object _inline_array(builder, dict scalars, node, tuple key, dict schema, int depth):
     low, high = schema.get("minItems", 0), schema.get("maxItems")
-    if not _is_range(low, high) or high == 0:
+    if not _is_range(low, high) or high == 0 or len(key) > MOST_NESTED:
         return None
     layout = builder.layout
     item = _inline(builder, scalars, node, (*key, "items"), schema.get("items", True), layout.below(depth))

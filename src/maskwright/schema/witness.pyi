@@ -1,0 +1,6 @@
+from typing import Any
+
+__all__ = ["has_witness", "some_text_is_plain"]
+
+def has_witness(schema: Any) -> bool: ...
+def some_text_is_plain(low: int, high: int | None, pattern: str | None, format_name: str | None) -> bool: ...
