@@ -11,7 +11,7 @@ definition share a rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, Final, Literal
@@ -33,7 +33,7 @@ from .nodes import Documents, Node
 from .numeric import any_integer, numbers_lexeme
 from .objects import object_expr
 from .options import SchemaOptions
-from .plain import inline_expr, name_of, plain_expr, plain_object
+from .plain import Later, inline_expr, name_of, plain_expr, plain_object
 from .preflight import preflight
 from .propagate import Judge
 from .pruning import pruned_objects
@@ -68,6 +68,7 @@ class Builder:
         layout: Whitespace and separators.
         distinct: Arrays of unique items, per shape and depth.
         made: The rules of values so far, and what each of them has to meet.
+        below: What stands for schemas that `plain` wrote where they stand.
     """
 
     def __init__(self, schema: Any, options: SchemaOptions, report: Report | None = None) -> None:
@@ -80,7 +81,8 @@ class Builder:
         self._branches: dict[Obligations, list[Branch]] = {}
         self._expanding: set[Obligations] = set()
         self._rules: dict[tuple[Obligations, int], Expr] = {}
-        self.made: list[tuple[Obligations, Rule]] = []
+        self.made: list[tuple[Obligations | Later, Rule]] = []
+        self.below: dict[Hashable, Expr] = {}
         self._unions: dict[frozenset[Obligation], AnyOf] = {}
         self._followed: dict[Node, Node] = {}
         self._alone: dict[Node, Obligations] = {}

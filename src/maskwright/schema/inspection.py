@@ -123,7 +123,8 @@ class Inspection:
             shape = builder.object_of(branch)
             if shape is not None:
                 yield from self._objects(shape)
-        yield from (made for made, _ in builder.made[n_made:])
+        for made, _ in builder.made[n_made:]:
+            yield made if isinstance(made, frozenset) else made.obligations()
 
     def _objects(self, shape: ObjectShape) -> Iterator[Obligations]:
         builder = self._builder

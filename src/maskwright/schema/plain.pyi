@@ -3,10 +3,16 @@ from collections.abc import Sequence
 from ..rules import Expr
 from .builder import Builder
 from .members import Obligations
+from .nodes import Node
 from .shapes import ObjectShape
 from .spelling import Layout
 
-__all__ = ["declared", "inline_expr", "name_of", "plain_expr", "plain_needs", "plain_object"]
+__all__ = ["Later", "declared", "inline_expr", "name_of", "plain_expr", "plain_needs", "plain_object"]
+
+class Later:
+    def __init__(self, builder: Builder, node: Node, key: tuple[str | int, ...], depth: int) -> None: ...
+    def obligations(self) -> Obligations: ...
+    def __call__(self) -> Expr: ...
 
 def plain_object(builder: Builder, obligations: Obligations) -> ObjectShape | None: ...
 def plain_needs(builder: Builder, obligations: Obligations) -> list[Obligations] | None: ...

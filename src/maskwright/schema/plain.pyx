@@ -21,6 +21,7 @@ from ..records cimport Alt, Call, Lex, Lexeme, Repeat, Seq
 from ..rules import Rule
 from .arrays import uniform_array
 from .branches import AnyOf
+from .dialect import SILENT
 from .formats import FORMATS
 from .keywords import ASSERTING, asserted_format
 from .members import Cell, Member
@@ -28,8 +29,9 @@ from .preflight import plainly_apart
 from .shapes import ObjectShape, open_keys
 from .spelling import MAX_KEYS
 from .strings import string_of_format, text_of_length
+from .witness import has_witness
 
-__all__ = ["declared", "inline_expr", "plain_expr", "plain_needs", "plain_object"]
+__all__ = ["Later", "declared", "inline_expr", "plain_expr", "plain_needs", "plain_object"]
 
 cdef frozenset _NOTHING = frozenset()
 cdef object _CONCAT = Op.CONCAT
@@ -347,10 +349,9 @@ cdef object _array_expr(builder, node, dict schema, int depth):
     items, low, high = schema.get("items"), schema.get("minItems", 0), schema.get("maxItems")
     if not _says_only(schema, TYPE | ITEMS | SIZE) or type(items) is not dict or not _is_range(low, high) or high == 0:
         return None
-    rest = builder.obligations(node.child("items"))
-    if not builder.satisfiable(rest):
-        return None
-    return uniform_array(builder.layout, builder.value(rest, builder.layout.below(depth)), low, high, depth)
+    layout = builder.layout
+    item = _below(builder, builder.scalars(node.resource.dialect), node, ("items",), items, layout.below(depth))
+    return None if item is None else uniform_array(layout, item, low, high, depth)
 
 
 cdef object _union_expr(builder, node, dict schema, int depth):
@@ -362,17 +363,19 @@ cdef object _union_expr(builder, node, dict schema, int depth):
     cdef list found = []
     cdef Py_ssize_t index
     for index in range(len(schema[keyword])):
+        option = schema[keyword][index]
+        if type(option) is dict and "$ref" in option:
+            target = _node_of(builder.obligations(node.child(keyword, index)))
+            option = None if target is None else target.schema
+        # Without a type it may be a choice again, and lead back here before anything is written.
+        is_typed = type(option) is dict and type((<dict>option).get("type")) is str
         expr = _inline(builder, scalars, node, (keyword, index), schema[keyword][index], depth)
+        if expr is None and is_typed:
+            expr = _below(builder, scalars, node, (keyword, index), schema[keyword][index], depth)
+        elif expr is None:
+            return None
         if expr is not None:
             found.append(expr)
-            continue
-        owed = builder.obligations(node.child(keyword, index))
-        option = _node_of(owed)
-        # Without a type it may be a choice again, and lead back here before anything is written.
-        if option is None or type((<dict>option.schema).get("type")) is not str:
-            return None
-        if builder.satisfiable(owed):
-            found.append(builder.value(owed, depth))
     if not found:
         return None
     return found[0] if len(found) == 1 else Alt(tuple(found))
@@ -415,13 +418,67 @@ cdef object _object_expr(builder, frozenset obligations, int depth):
 
 
 cdef object _below(builder, dict scalars, node, tuple key, schema, int depth):
-    """The expression of a schema below a node; None if it may have no value."""
+    """The expression of a schema below a node; None if it may have no value.
+
+    What is no more than a reference is looked up once for a document. What plainly has a value is a rule that knows its
+    place; the node is made when generation comes there.
+    """
     expr = _inline(builder, scalars, node, key, schema, depth)
-    if expr is None:
+    if expr is not None or type(schema) is not dict:
+        return expr
+    cdef dict below = builder.below
+    cdef bint refers = "$ref" in <dict>schema
+    what = _only_reference(<dict>schema) if refers else id(schema)
+    place = (what, node.resource, node.scope, depth)
+    if what is not None:
+        expr = below.get(place)
+        if expr is not None:
+            if refers:
+                builder.report.seen.append((node, key))
+            return expr
+    if refers or "$id" in <dict>schema or "id" in <dict>schema or not has_witness(schema):
         owed = builder.obligations(node.child(*key))
-        if builder.satisfiable(owed):
-            expr = builder.value(owed, depth)
+        if not builder.satisfiable(owed):
+            return None
+        expr = builder.value(owed, depth)
+    else:
+        later = Later(builder, node, key, depth)
+        rule = Rule("/".join([str(part) for part in key]), later)
+        builder.made.append((later, rule))
+        expr = Call(rule)
+    if what is not None:
+        below[place] = expr
     return expr
+
+
+cdef object _only_reference(dict schema):
+    """The reference of a schema that says nothing else."""
+    for keyword in schema:
+        if keyword != "$ref" and keyword not in SILENT:
+            return None
+    return schema["$ref"] if type(schema["$ref"]) is str else None
+
+
+cdef class Later:
+    """What a schema below a node stands for: called, the body of its rule."""
+
+    cdef object builder
+    cdef object node
+    cdef tuple key
+    cdef int depth
+
+    def __init__(self, builder, node, tuple key, int depth):
+        self.builder = builder
+        self.node = node
+        self.key = key
+        self.depth = depth
+
+    def obligations(self) -> frozenset:
+        """What the value owes."""
+        return self.builder.obligations(self.node.child(*self.key))
+
+    def __call__(self):
+        return self.builder.body(self.obligations(), self.depth)
 
 
 cdef object _other_keys(layout, list texts):
