@@ -44,13 +44,15 @@ class Rule:
     Attributes:
         origin: For the rule of a whole JSON document, what a front-end made it from (the root schema's node,
             or the name of a built-in grammar); None for all others. For explanations.
+        is_light: Whether the body is quickly made, so that compiling may make it ahead.
     """
 
-    __slots__ = ("_body", "name", "origin")
+    __slots__ = ("_body", "is_light", "name", "origin")
 
     def __init__(self, name: str, body: Expr | Callable[[], Expr] | None = None) -> None:
         self.name = name
         self.origin: object = None
+        self.is_light = False
         self._body = body
 
     def define(self, body: Expr | Callable[[], Expr]) -> None:

@@ -26,6 +26,7 @@ cdef class CompiledCore:
     cdef int64_t n_prepared             # rules, by number, that `prepare` has seen to
     cdef size_t nodes_at_entry
 
+    cdef int _expand_light(self) except -1
     cdef void enter(self) noexcept nogil
     cdef void leave(self) noexcept nogil
     cdef int resolve(self, Automaton automaton, int error, int32_t pending) except -1

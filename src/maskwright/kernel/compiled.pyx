@@ -23,6 +23,12 @@ from .nodes cimport CODE_EXPAND, CODE_FULL
 MAX_GRAMMAR_NODES = 1_000_000
 # Rules of a grammar that are expanded at once for a vocabulary that lacks bytes.
 MAX_PRUNED_RULES = 20_000
+# Light rules that are expanded with the root, those nearest to it first, and how many rules are looked at for them.
+# Reached one by one, each costs a mask several times as much; more of them would make first masks slow.
+cdef int MOST_LIGHT = 16
+cdef int MOST_LOOKED_AT = 64
+# Rules whose bodies are made that are expanded with one that calls them.
+cdef int MOST_AHEAD = 12
 
 
 class Renew(Exception):
@@ -63,6 +69,7 @@ cdef class CompiledCore:
         self.nodes_left = MAX_GRAMMAR_NODES
         self.check_live = not vocabulary.byte_complete
         self.expand(self.network.root)
+        self._expand_light()
         if not vocabulary.spells_utf8 or refused_token_ids:
             self._prune()
 
@@ -76,6 +83,16 @@ cdef class CompiledCore:
         """Charge what the step has made, and give the lock back."""
         self.nodes_left -= <int64_t>(self.table.nodes.size() - self.nodes_at_entry)
         self.table.lock.unlock()
+
+    cdef int _expand_light(self) except -1:
+        cdef int32_t rule_id = 0
+        cdef int n_expanded = 0
+        while rule_id < min(<int32_t>len(self.network.rules), MOST_LOOKED_AT) and n_expanded < MOST_LIGHT:
+            if not self.network.is_expanded(rule_id) and self.network.rules[rule_id].is_light:
+                self.expand(rule_id)
+                n_expanded += 1
+            rule_id += 1
+        return 0
 
     def _prune(self) -> None:
         """Cut what this vocabulary cannot spell out of the network, which takes all of its rules."""
@@ -101,9 +118,11 @@ cdef class CompiledCore:
         it does.
 
         Whatever predicts a rule predicts those too, and a slow step that misses a rule is made again from its
-        start: with a rule per optional property, one by one would take the square of their number.
+        start: with a rule per optional property, one by one would take the square of their number. So are some of the
+        rules that it calls later, if they only have to be put into the network.
         """
         cdef Fragment fragment
+        cdef int n_ahead = 0
         todo = [rule_id]
         while todo:
             rule_id = todo.pop()
@@ -118,6 +137,10 @@ cdef class CompiledCore:
             finally:
                 self.leave()
             todo.extend([self.network.rule_id(rule) for rule in fragment.first_calls()])
+            for rule in fragment.calls():
+                if n_ahead < MOST_AHEAD and not rule.is_lazy and not self.network.is_expanded(self.network.rule_id(rule)):
+                    todo.append(self.network.rule_id(rule))
+                    n_ahead += 1
 
     @property
     def is_worn(self) -> bool:

@@ -31,6 +31,7 @@ cdef class Fragment:
     cdef int repetition(self, Repeat expr, int32_t source, int32_t target) except -1
     cdef int counted(self, Repeat expr) except -1
     cdef void sort(self) noexcept nogil
+    cdef list calls(self)
     cdef list first_calls(self)
 
 cdef Fragment lower(rule)

@@ -224,6 +224,15 @@ cdef class Fragment:
         self.first[0] = 0
         self.edges.swap(edges)
 
+    cdef list calls(self):
+        """The rules that may be called, those of `first_calls` among them."""
+        cdef LocalEdge edge
+        cdef list found = []
+        for edge in self.edges:
+            if edge.kind == EDGE_CALL:
+                found.append(self.labels[edge.label])
+        return found
+
     cdef list first_calls(self):
         """The rules that may be called before anything else happens, tests of the register included."""
         cdef vector[int32_t] starts

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Any
 
 from ..rules import Expr
 from .builder import Builder
@@ -10,7 +11,9 @@ from .spelling import Layout
 __all__ = ["Later", "declared", "inline_expr", "name_of", "plain_expr", "plain_needs", "plain_object"]
 
 class Later:
-    def __init__(self, builder: Builder, node: Node, key: tuple[str | int, ...], depth: int) -> None: ...
+    def __init__(
+        self, builder: Builder, node: Node, key: tuple[str | int, ...], schema: dict[str, Any], depth: int
+    ) -> None: ...
     def obligations(self) -> Obligations: ...
     def __call__(self) -> Expr: ...
 

@@ -98,24 +98,20 @@ cdef object _node_of(frozenset obligations):
     return node if node.resource.dialect.keywords >= _READ else None
 
 
-cdef object _object_of(frozenset obligations):
-    """The node of a plain schema of objects, or None."""
-    node = _node_of(obligations)
-    if node is None:
-        return None
-    cdef dict schema = node.schema
+cdef bint _is_object(dict schema) except -1:
+    """Whether a schema says plainly what members objects have."""
     if schema.get("type") != "object" or not _says_only(schema, TYPE | MEMBERS):
-        return None
+        return False
     listed, needed = schema.get("properties"), schema.get("required")
     if not (listed or needed) or not (listed is None or type(listed) is dict):
-        return None
+        return False
     if needed is not None:
         if not isinstance(needed, (list, tuple)):
-            return None
+            return False
         for name in needed:
             if type(name) is not str:
-                return None
-    return node
+                return False
+    return True
 
 
 cdef bint _says_only(dict schema, int those) except -1:
@@ -132,8 +128,8 @@ def plain_object(builder, frozenset obligations):
 
     Whether its members have values is not asked.
     """
-    node = _object_of(obligations)
-    if node is None:
+    node = _node_of(obligations)
+    if node is None or not _is_object(node.schema):
         return None
     cdef dict schema = node.schema
     cdef dict listed = schema.get("properties") or {}
@@ -165,8 +161,8 @@ def plain_needs(builder, frozenset obligations):
 
     None if it is not plain.
     """
-    node = _object_of(obligations)
-    if node is None:
+    node = _node_of(obligations)
+    if node is None or not _is_object(node.schema):
         return None
     cdef dict listed = node.schema.get("properties") or {}
     found = []
@@ -194,22 +190,24 @@ def plain_expr(builder, frozenset obligations, int depth):
         SchemaError: Whether a part has a value cannot be worked out.
     """
     node = _node_of(obligations)
-    if node is None:
-        return None
-    cdef dict schema = node.schema
+    return None if node is None else _written(builder, node, (), node.schema, depth)
+
+
+cdef object _written(builder, node, tuple key, dict schema, int depth):
+    """The same for a schema below a node."""
     kind = schema.get("type")
     if kind == "object":
-        expr = _object_expr(builder, obligations, depth)
+        expr = _object_expr(builder, node, key, schema, depth)
     elif kind == "array":
-        expr = _array_expr(builder, node, schema, depth)
+        expr = _array_expr(builder, node, key, schema, depth)
     elif kind is None and ("anyOf" in schema or "oneOf" in schema):
-        expr = _union_expr(builder, node, schema, depth)
+        expr = _union_expr(builder, node, key, schema, depth)
     elif "enum" in schema and _says_only(schema, TYPE | ENUM):
         expr = _enum_expr(builder, schema, schema["enum"])
     else:
         return None
     if expr is not None:
-        builder.report.seen.append((node, ()))
+        builder.report.seen.append((node, key))
         builder.report.n_branches += 1
     return expr
 
@@ -344,17 +342,17 @@ cdef object _inline_array(builder, dict scalars, node, tuple key, dict schema, i
     return None if item is None else uniform_array(layout, item, low, high, depth)
 
 
-cdef object _array_expr(builder, node, dict schema, int depth):
+cdef object _array_expr(builder, node, tuple key, dict schema, int depth):
     """An array of items that are alike."""
     items, low, high = schema.get("items"), schema.get("minItems", 0), schema.get("maxItems")
     if not _says_only(schema, TYPE | ITEMS | SIZE) or type(items) is not dict or not _is_range(low, high) or high == 0:
         return None
     layout = builder.layout
-    item = _below(builder, builder.scalars(node.resource.dialect), node, ("items",), items, layout.below(depth))
+    item = _below(builder, builder.scalars(node.resource.dialect), node, (*key, "items"), items, layout.below(depth))
     return None if item is None else uniform_array(layout, item, low, high, depth)
 
 
-cdef object _union_expr(builder, node, dict schema, int depth):
+cdef object _union_expr(builder, node, tuple key, dict schema, int depth):
     """A choice between schemas that each have a type; where it is exclusive, each its own."""
     if not (_says_only(schema, ANY_OF) or (_says_only(schema, ONE_OF) and plainly_apart(schema["oneOf"]))):
         return None
@@ -362,18 +360,18 @@ cdef object _union_expr(builder, node, dict schema, int depth):
     cdef dict scalars = builder.scalars(node.resource.dialect)
     cdef list found = []
     cdef Py_ssize_t index
-    for index in range(len(schema[keyword])):
-        option = schema[keyword][index]
-        if type(option) is dict and "$ref" in option:
-            target = _node_of(builder.obligations(node.child(keyword, index)))
-            option = None if target is None else target.schema
-        # Without a type it may be a choice again, and lead back here before anything is written.
-        is_typed = type(option) is dict and type((<dict>option).get("type")) is str
-        expr = _inline(builder, scalars, node, (keyword, index), schema[keyword][index], depth)
-        if expr is None and is_typed:
-            expr = _below(builder, scalars, node, (keyword, index), schema[keyword][index], depth)
-        elif expr is None:
-            return None
+    for index, option in enumerate(<list>schema[keyword]):
+        place = (*key, keyword, index)
+        expr = _inline(builder, scalars, node, place, option, depth)
+        if expr is None:
+            target = option
+            if type(option) is dict and "$ref" in option:
+                followed = _node_of(builder.obligations(node.child(*place)))
+                target = None if followed is None else followed.schema
+            # Without a type it may be a choice again, and lead back here before anything is written.
+            if type(target) is not dict or type((<dict>target).get("type")) is not str:
+                return None
+            expr = _below(builder, scalars, node, place, option, depth)
         if expr is not None:
             found.append(expr)
     if not found:
@@ -381,11 +379,9 @@ cdef object _union_expr(builder, node, dict schema, int depth):
     return found[0] if len(found) == 1 else Alt(tuple(found))
 
 
-cdef object _object_expr(builder, frozenset obligations, int depth):
-    node = _object_of(obligations)
-    if node is None or builder.options.any_order or not builder.layout.encoding.single:
+cdef object _object_expr(builder, node, tuple key, dict schema, int depth):
+    if not _is_object(schema) or builder.options.any_order or not builder.layout.encoding.single:
         return None
-    cdef dict schema = node.schema
     cdef dict listed = schema.get("properties") or {}
     cdef dict scalars = builder.scalars(node.resource.dialect)
     cdef set needed = set(schema.get("required") or ())
@@ -399,7 +395,7 @@ cdef object _object_expr(builder, frozenset obligations, int depth):
     for name, value in listed.items():
         if type(name) is not str or not ((<str>name).isascii() or is_spellable(name)):
             return None
-        expr = _below(builder, scalars, node, ("properties", name), value, inner)
+        expr = _below(builder, scalars, node, (*key, "properties", name), value, inner)
         if expr is None:
             return None
         text = encode_basestring(name).encode()
@@ -409,7 +405,7 @@ cdef object _object_expr(builder, frozenset obligations, int depth):
     if _is_closed(builder, schema, listed):
         return declared(layout, members, None, close, depth, False)
     value = schema.get("additionalProperties", True)
-    expr = _below(builder, scalars, node, ("additionalProperties",), value, inner)
+    expr = _below(builder, scalars, node, (*key, "additionalProperties"), value, inner)
     if expr is None:
         return None
     member = Seq((Lex(_other_keys(layout, texts)), layout.colon, expr))
@@ -441,14 +437,25 @@ cdef object _below(builder, dict scalars, node, tuple key, schema, int depth):
         if not builder.satisfiable(owed):
             return None
         expr = builder.value(owed, depth)
+        target = _node_of(owed)
+        if type(expr) is Call and target is not None and _is_light(target.schema):
+            (<Call>expr).rule.is_light = True
     else:
-        later = Later(builder, node, key, depth)
-        rule = Rule("/".join([str(part) for part in key]), later)
+        later = Later(builder, node, key, schema, depth)
+        rule = Rule("/".join([str(part) for part in key[-2:]]), later)
+        rule.is_light = _is_light(schema)
         builder.made.append((later, rule))
         expr = Call(rule)
     if what is not None:
         below[place] = expr
     return expr
+
+
+cdef bint _is_light(dict schema) except -1:
+    """Whether a schema speaks of what containers hold, and no terminal has to be made for it."""
+    return (schema.get("type") == "object" or schema.get("type") == "array") and _says_only(
+        schema, TYPE | MEMBERS | ITEMS | SIZE
+    )
 
 
 cdef object _only_reference(dict schema):
@@ -465,12 +472,14 @@ cdef class Later:
     cdef object builder
     cdef object node
     cdef tuple key
+    cdef dict schema
     cdef int depth
 
-    def __init__(self, builder, node, tuple key, int depth):
+    def __init__(self, builder, node, tuple key, dict schema, int depth):
         self.builder = builder
         self.node = node
         self.key = key
+        self.schema = schema
         self.depth = depth
 
     def obligations(self) -> frozenset:
@@ -478,7 +487,11 @@ cdef class Later:
         return self.builder.obligations(self.node.child(*self.key))
 
     def __call__(self):
-        return self.builder.body(self.obligations(), self.depth)
+        try:
+            expr = _written(self.builder, self.node, self.key, self.schema, self.depth)
+        except RecursionError:
+            expr = None  # the general way says so in its words
+        return self.builder.body(self.obligations(), self.depth) if expr is None else expr
 
 
 cdef object _other_keys(layout, list texts):
