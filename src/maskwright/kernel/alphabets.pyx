@@ -16,18 +16,7 @@
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from .trie cimport NO_GROUP, group_of
-
-cdef extern from *:
-    """
-    #ifdef _MSC_VER
-    #include <intrin.h>
-    #define MW_POPCOUNT32(word) ((int)__popcnt(word))
-    #else
-    #define MW_POPCOUNT32(word) __builtin_popcount(word)
-    #endif
-    """
-    int MW_POPCOUNT32(uint32_t word) noexcept nogil
+from .trie cimport MW_POPCOUNT, NO_GROUP, group_of
 
 # Alphabets of so many tokens have a bitmask: to OR one in costs as much as setting some hundred bits.
 cdef int32_t BITS_FROM = 700
@@ -237,7 +226,7 @@ cdef class Alphabets:
             selected.bits[token >> 5] &= ~(<uint32_t>((self.letters[token] & selected.barred) != 0) << (token & 31))
         selected.n_tokens = 0
         for word in range(self.n_words):
-            selected.n_tokens += MW_POPCOUNT32(selected.bits[word])
+            selected.n_tokens += MW_POPCOUNT(selected.bits[word])
 
     cdef uint32_t* bits_of(self, Selected* selected) noexcept nogil:
         """Bitmask of the tokens of these alphabets, made at the first call and kept."""

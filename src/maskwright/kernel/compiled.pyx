@@ -137,9 +137,10 @@ cdef class CompiledCore:
             finally:
                 self.leave()
             todo.extend([self.network.rule_id(rule) for rule in fragment.first_calls()])
-            for rule in fragment.calls():
-                if n_ahead < MOST_AHEAD and not rule.is_lazy and not self.network.is_expanded(self.network.rule_id(rule)):
-                    todo.append(self.network.rule_id(rule))
+            for rule in fragment.calls() if n_ahead < MOST_AHEAD else ():
+                rule_id = self.network.rule_id(rule)
+                if n_ahead < MOST_AHEAD and not rule.is_lazy and not self.network.is_expanded(rule_id):
+                    todo.append(rule_id)
                     n_ahead += 1
 
     @property

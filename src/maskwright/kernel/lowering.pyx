@@ -13,7 +13,7 @@
 # different lexeme at each property, and the summary of "inside a string" could no longer be shared.
 
 from ..lexeme import Op
-from ..records cimport Act, Alt, Call, Expr, Fresh, Lex, Lexeme, Repeat, Seq, Tokens
+from ..records cimport Act, Alt, Call, Fresh, Lex, Repeat, Seq, Tokens
 from ..rules import Action, Rule
 
 from .network cimport EDGE_CALL, EDGE_EPSILON, EDGE_FRESH, EDGE_LEXEME, EDGE_TOKENS

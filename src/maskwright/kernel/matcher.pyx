@@ -13,13 +13,12 @@ from .compiled import Renew
 from .completion cimport NEVER
 from .completion import fewest_tokens
 from .masks cimport write_mask
+from .trie cimport MW_POPCOUNT
 
 cdef extern from *:
     """
-    #define MW_POPCOUNT(word) __builtin_popcount(word)
     #define MW_COAST(state) __atomic_load_n(&(state)->coast, __ATOMIC_ACQUIRE)
     """
-    int MW_POPCOUNT(uint32_t word) noexcept nogil
     Coast* MW_COAST(State* state) noexcept nogil
 
 

@@ -1,6 +1,18 @@
 # Data dictionary of the token trie. See trie.pyx.
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
+
+# Bits of a word that are set; token sets are counted by it.
+cdef extern from *:
+    """
+    #ifdef _MSC_VER
+    #include <intrin.h>
+    #define MW_POPCOUNT(word) ((int)__popcnt(word))
+    #else
+    #define MW_POPCOUNT(word) __builtin_popcount(word)
+    #endif
+    """
+    int MW_POPCOUNT(uint32_t word) noexcept nogil
 
 # One trie over byte strings that carry token ids. Node 0 is the root. The children of a node are
 # contiguous and sorted by byte, so finding one is a scan over adjacent bytes. The tokens of a whole

@@ -31,7 +31,7 @@ from .spelling import MAX_KEYS
 from .strings import string_of_format, text_of_length
 from .witness import has_witness
 
-__all__ = ["Later", "declared", "inline_expr", "plain_expr", "plain_needs", "plain_object"]
+__all__ = ["Later", "declared", "inline_expr", "name_of", "plain_expr", "plain_needs", "plain_object"]
 
 cdef frozenset _NOTHING = frozenset()
 cdef object _CONCAT = Op.CONCAT
@@ -96,6 +96,15 @@ cdef object _node_of(frozenset obligations):
     if not positive or isinstance(node, AnyOf) or type(node.schema) is not dict:
         return None
     return node if node.resource.dialect.keywords >= _READ else None
+
+
+def name_of(frozenset obligations):
+    """A name for the rule of what meets some obligations."""
+    cdef list parts = []
+    for node, positive in obligations:
+        name = "any of" if isinstance(node, AnyOf) else node.name
+        parts.append(name if positive else f"not {name}")
+    return parts[0] if len(parts) == 1 else " and ".join(sorted(parts))
 
 
 cdef bint _is_object(dict schema) except -1:
@@ -224,15 +233,6 @@ def inline_expr(builder, frozenset obligations, int depth):
     if node is None:
         return None
     return _inline(builder, builder.scalars(node.resource.dialect), node, (), node.schema, depth)
-
-
-def name_of(frozenset obligations):
-    """A name for the rule of what meets some obligations."""
-    cdef list parts = []
-    for node, positive in obligations:
-        name = "any of" if isinstance(node, AnyOf) else node.name
-        parts.append(name if positive else f"not {name}")
-    return parts[0] if len(parts) == 1 else " and ".join(sorted(parts))
 
 
 cdef object _inline(builder, dict scalars, node, tuple key, schema, int depth):
